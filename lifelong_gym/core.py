@@ -1,0 +1,504 @@
+"""The contract: what a task, an environment and an agent are. Read this first.
+
+An environment plays one task an episode. It hands out texts and takes texts; what the
+texts mean is the subclass's business, in six hooks. Turn limits, forfeits, bounds,
+statuses and rewards are the same everywhere and live here.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Generic, Literal, TypeVar, cast, get_args
+
+import gymnasium
+import pydantic
+from gymnasium.error import ResetNeeded
+
+from lifelong_gym.agent import Agent
+from lifelong_gym.conversation import (
+    Decision,
+    Experience,
+    Message,
+    Opening,
+    Stop,
+    Usage,
+    render,
+    turn,
+)
+from lifelong_gym.errors import BackendError, UsageError
+from lifelong_gym.spaces import Unicode, replace_surrogates
+
+__all__ = [
+    "SCORED_STATUSES",
+    "STATUSES",
+    "STOP_STATUSES",
+    "Agent",
+    "AppendOnly",
+    "Decision",
+    "Experience",
+    "Grading",
+    "LanguageEnv",
+    "Message",
+    "Opening",
+    "Reply",
+    "Stop",
+    "Task",
+    "Usage",
+    "bounded",
+    "render",
+    "turn",
+]
+
+ActionFormat = Literal["text", "tools"]
+OnInvalidAction = Literal["fail", "retry"]
+
+STATUSES = (
+    "running",
+    "completed",
+    "invalid_action",
+    "turn_limit",
+    "time_limit",
+    "context_limit",
+    "empty_completion",
+    "sandbox_broken",
+    "model_error",
+    "environment_error",
+)
+"""Everything that `info["status"]` can be."""
+
+SCORED_STATUSES = frozenset(STATUSES) - {"running", "model_error", "environment_error"}
+"""The ends that count for or against the agent."""
+
+STOP_STATUSES = frozenset({"context_limit", "empty_completion", "model_error", "time_limit"})
+"""What a `Stop` may end an episode with."""
+
+_LIMITS = frozenset({"turn_limit", "time_limit", "context_limit"})
+_PARTIAL_REWARD = "partial"
+
+
+class Task(pydantic.BaseModel):
+    """One thing to do, with everything needed to set it up, judge it and solve it.
+
+    Subclasses add what their domain needs: the initial state, how success is decided, a
+    reference solution.
+
+    Attributes:
+        id: Unique in its task set.
+        instruction: What the agent is asked, in natural language.
+        skills: The skills that the reference solution uses.
+        source: The task reference that it was loaded from.
+        split: The part of a published set that it belongs to, if that has parts.
+    """
+
+    model_config = pydantic.ConfigDict(frozen=True, extra="forbid")
+
+    id: str
+    instruction: str
+    skills: tuple[str, ...] = ()
+    source: str = ""
+    split: str | None = None
+
+
+TaskT = TypeVar("TaskT", bound=Task)
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What an environment answers to one action.
+
+    Attributes:
+        observation: What the agent reads next.
+        finished: Whether the agent has ended the episode.
+        status: Why it ended, where that is not `completed`.
+        info: Added to the step's `info`, for example `exit_code`.
+    """
+
+    observation: str
+    finished: bool = False
+    status: str = "completed"
+    info: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Grading:
+    """The verdict on an episode.
+
+    Attributes:
+        success: Whether the task is solved.
+        reason: Why, in one sentence for people.
+        score: Partial credit from 0 to 1, for training; 1 exactly for a success.
+        details: More for `info["grading"]`: differing rows, precision and recall.
+    """
+
+    success: bool
+    reason: str
+    score: float = 0.0
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+
+class AppendOnly(list[Any]):
+    """A list in a `state_dict` that only ever grows, of JSON values.
+
+    The run store writes just what was added since the last task, so that a wrapper that
+    remembers ten thousand episodes costs no more at the end of a stream than at its start.
+    A wrapper returns the same list each time and never removes or changes an item.
+    """
+
+
+RewardShaper = Callable[[Grading], float]
+
+
+class LanguageEnv(gymnasium.Env[str, "str | None"], Generic[TaskT]):
+    """An environment that an agent meets through text.
+
+    Constructing it starts nothing; the first `reset` does. After a `BackendError` the
+    backend is given up, and the next `reset` starts a fresh one.
+
+    Args:
+        tasks: The tasks to play; their ids are unique.
+        max_turns: After how many actions an episode is cut; None is the domain's default.
+        action_format: `"text"` for the domain's own forms, `"tools"` for a JSON list of
+            OpenAI tool calls.
+        on_invalid_action: `"fail"` forfeits the episode on a text that holds no action;
+            `"retry"` spends a turn and says what was expected.
+        max_observation_bytes: How long an observation may be, in UTF-8 bytes.
+        reward_shaper: Turns the final `Grading` into the reward, for training: a function,
+            its import path `"module:function"`, or `"partial"` for `Grading.score`. By
+            default the reward is 1.0 for success and 0.0 otherwise.
+        render_mode: `"ansi"` makes `render` return the episode so far.
+
+    Raises:
+        UsageError: An argument is out of its range, or there is no task.
+    """
+
+    metadata: dict[str, Any] = {"render_modes": ["ansi"]}  # noqa: RUF012 - Gymnasium's name
+    domain: ClassVar[str]
+    default_max_turns: ClassVar[int]
+
+    def __init__(
+        self,
+        tasks: Sequence[TaskT],
+        *,
+        max_turns: int | None = None,
+        action_format: ActionFormat = "text",
+        on_invalid_action: OnInvalidAction = "fail",
+        max_observation_bytes: int = 16_384,
+        reward_shaper: RewardShaper | str | None = None,
+        render_mode: str | None = None,
+    ) -> None:
+        self.task_set = tasks
+        self.max_turns = self.default_max_turns if max_turns is None else max_turns
+        self.action_format: ActionFormat = action_format
+        self.on_invalid_action: OnInvalidAction = on_invalid_action
+        self.max_observation_bytes = max_observation_bytes
+        self.render_mode = render_mode
+        self.observation_space = Unicode()
+        self.action_space = Unicode()
+        self._index = {task.id: index for index, task in enumerate(tasks)}
+        self._shape = _reward_shaper(reward_shaper)
+        self._task: TaskT | None = None
+        self._running = False
+        self._turn = 0
+        self._shown: list[Message] = []
+        self._check_arguments()
+
+    # What a domain defines -------------------------------------------------------------
+
+    @property
+    def tools(self) -> list[dict[str, Any]]:
+        """The actions as OpenAI tool schemas."""
+        raise NotImplementedError
+
+    def _rules(self, task: TaskT) -> str:
+        """What the agent is told about the domain and the form of its actions."""
+        raise NotImplementedError
+
+    def _start(self, task: TaskT) -> str:
+        """Sets the task up and returns its text."""
+        raise NotImplementedError
+
+    def _respond(self, action: str, task: TaskT) -> Reply:
+        """Carries out an action that `why_invalid` accepted."""
+        raise NotImplementedError
+
+    def _grade(self, task: TaskT) -> Grading:
+        """Judges the state as it is now, over a channel that the agent could not touch."""
+        raise NotImplementedError
+
+    def _give_up(self) -> None:
+        """Lets go of the backend, which may be broken: the next `_start` makes a fresh one."""
+        raise NotImplementedError
+
+    def reference_actions(self, task: TaskT) -> Generator[str, str, None]:
+        """Plays the reference solution: is sent each observation, yields the next action."""
+        raise NotImplementedError
+
+    def why_invalid(self, text: str) -> str | None:
+        """Why `text` holds no action, and what was expected; None if it holds one."""
+        raise NotImplementedError
+
+    # What is the same everywhere --------------------------------------------------------
+
+    @property
+    def task(self) -> TaskT:
+        """The current task, solution included: for trusted code, never for the agent."""
+        if self._task is None:
+            raise ResetNeeded("there is no task before the first reset: call reset()")
+        return self._task
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[str, dict[str, Any]]:
+        """Starts an episode.
+
+        Args:
+            seed: Seeds the draw of a task: the same seed gives the same task in every copy.
+            options: `{"task_id": ...}` or `{"task_index": ...}` chooses the task instead.
+
+        Returns:
+            The first observation and `info`, with the opening and the first messages.
+
+        Raises:
+            UsageError: No such task, or an unknown option.
+            BackendError: The task could not be set up.
+        """
+        super().reset(seed=seed)
+        self._running = False
+        self._task = task = self._choose(options or {})
+        self._turn = 0
+        text = self._guarded(self._start, task)
+        opening = Opening(rules=self._rules(task), lessons=[], experiences=[], task=text)
+        messages, observation = render(opening)
+        self._shown = list(messages)
+        self._running = True
+        return observation, {
+            "opening": opening,
+            "messages": messages,
+            "task_id": task.id,
+            "domain": self.domain,
+            "skills": list(task.skills),
+            "max_turns": self.max_turns,
+        }
+
+    def step(self, action: str | None) -> tuple[str, float, bool, bool, dict[str, Any]]:
+        """Carries out one action.
+
+        Args:
+            action: The agent's whole reply, or a `Stop` where it cannot act.
+
+        Returns:
+            Gymnasium's five values. The reward is 0.0 until the episode ends; `terminated`
+            means finished or forfeited, `truncated` a limit. At the end `info` has
+            `success` and `grading`.
+
+        Raises:
+            BackendError: The system failed; the episode is over and not scored.
+        """
+        if action is None:
+            raise TypeError(
+                "step(None) needs an agent around the environment, for example "
+                "lifelong_gym.baselines.OracleAgent(env); got an environment alone"
+            )
+        if not isinstance(action, str):
+            raise TypeError(f"an action is a str, got {type(action).__name__}")
+        if not self._running:
+            raise ResetNeeded("the episode is over: call reset() before step()")
+        if isinstance(action, Stop):
+            return self._end(action.status, action.reason, stopped=True)
+        text = replace_surrogates(action)
+        self._turn += 1
+        if reason := self.why_invalid(text):
+            return self._refuse(text, reason)
+        return self._continue(text, self._guarded(self._respond, text, self.task))
+
+    def render(self) -> str | None:  # type: ignore[override]
+        """The episode so far, as a person would want to read it."""
+        if self.render_mode != "ansi":
+            return None
+        names = {"system": "Rules", "user": "Environment", "tool": "Environment"}
+        return "\n\n".join(
+            f"== {names.get(message['role'], 'Agent')}\n{_shown_text(message)}"
+            for message in self._shown
+        )
+
+    def close(self) -> None:
+        """Frees everything; closing twice is fine."""
+        self._running = False
+        self._give_up()
+
+    # The steps of an episode -----------------------------------------------------------
+
+    def _choose(self, options: Mapping[str, Any]) -> TaskT:
+        unknown = set(options) - {"task_id", "task_index"}
+        if unknown or len(options) > 1:
+            raise UsageError(
+                f"reset takes the option task_id or task_index, got {sorted(options)}"
+            )
+        if "task_id" in options:
+            return self.task_set[self._position(options["task_id"])]
+        if "task_index" in options:
+            index = operator.index(options["task_index"])
+            if not 0 <= index < len(self.task_set):
+                raise UsageError(
+                    f"task_index must be between 0 and {len(self.task_set) - 1}, got {index}"
+                )
+            return self.task_set[index]
+        return self.task_set[int(self.np_random.integers(len(self.task_set)))]
+
+    def _position(self, task_id: str) -> int:
+        try:
+            return self._index[task_id]
+        except KeyError:
+            some = ", ".join(list(self._index)[:3])
+            raise UsageError(
+                f"no task has the id {task_id!r}; the {len(self._index)} ids begin with {some}"
+            ) from None
+
+    def _refuse(self, text: str, reason: str) -> tuple[str, float, bool, bool, dict[str, Any]]:
+        if self.on_invalid_action == "retry":
+            return self._continue(text, Reply(f"Invalid action: {reason}"))
+        return self._continue(
+            text, Reply(f"Invalid action: {reason}", finished=True, status="invalid_action")
+        )
+
+    def _continue(
+        self, text: str, reply: Reply
+    ) -> tuple[str, float, bool, bool, dict[str, Any]]:
+        observation = bounded(replace_surrogates(reply.observation), self.max_observation_bytes)
+        self._shown += turn(text, observation)
+        if reply.finished:
+            return self._end(reply.status, observation, reply.info)
+        if self._turn >= self.max_turns:
+            return self._end("turn_limit", observation, reply.info)
+        info = {**reply.info, "turn": self._turn, "status": "running"}
+        return observation, 0.0, False, False, info
+
+    def _end(
+        self,
+        status: str,
+        observation: str,
+        extra: Mapping[str, Any] | None = None,
+        *,
+        stopped: bool = False,
+    ) -> tuple[str, float, bool, bool, dict[str, Any]]:
+        if stopped and status not in STOP_STATUSES:
+            raise UsageError(f"a Stop's status is one of {sorted(STOP_STATUSES)}, got {status!r}")
+        info: dict[str, Any] = {**(extra or {}), "turn": self._turn, "status": status}
+        reward = 0.0
+        if status in SCORED_STATUSES:
+            grading = self._verdict(status, observation)
+            reward = self._shape(grading)
+            info["success"] = grading.success
+            info["grading"] = {
+                "reason": grading.reason,
+                "score": float(grading.score),
+                **grading.details,
+            }
+        self._running = False
+        truncated = status in _LIMITS or status not in SCORED_STATUSES
+        return observation, reward, not truncated, truncated, info
+
+    def _verdict(self, status: str, observation: str) -> Grading:
+        if status == "invalid_action":
+            return Grading(success=False, reason=f"forfeited: {observation}")
+        return self._guarded(self._grade, self.task)
+
+    def _guarded(self, hook: Callable[..., Any], *args: Any) -> Any:
+        """Calls a hook; if the system fails in it, the backend is given up."""
+        try:
+            return hook(*args)
+        except BackendError:
+            self._running = False
+            self._give_up()
+            raise
+
+    def _check_arguments(self) -> None:
+        if not self.task_set:
+            raise UsageError("an environment needs at least one task, got none")
+        if len(self._index) < len(self.task_set):
+            seen: set[str] = set()
+            double = next(t.id for t in self.task_set if t.id in seen or seen.add(t.id))  # type: ignore[func-returns-value]
+            raise UsageError(f"task ids must be unique, got {double!r} twice")
+        for name, value in (
+            ("max_turns", self.max_turns),
+            ("max_observation_bytes", self.max_observation_bytes),
+        ):
+            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+                raise UsageError(f"{name} must be at least 1, got {value!r}")
+        for name, value, allowed in (
+            ("action_format", self.action_format, get_args(ActionFormat)),
+            ("on_invalid_action", self.on_invalid_action, get_args(OnInvalidAction)),
+            ("render_mode", self.render_mode, (None, *self.metadata["render_modes"])),
+        ):
+            if value not in allowed:
+                raise UsageError(f"{name} must be one of {allowed}, got {value!r}")
+
+
+def bounded(text: str, max_bytes: int) -> str:
+    """`text`, cut in its middle to at most `max_bytes` bytes of UTF-8, the cut marked.
+
+    Head and tail are kept, where errors and totals stand. The mark itself is always whole,
+    so a bound shorter than it is exceeded by the mark alone.
+
+    Examples:
+        >>> bounded("short", 100)
+        'short'
+        >>> bounded("a" * 50 + "b" * 50, 60)
+        'aaaaaaaaaaaa\\n[... 75 of 100 bytes cut ...]\\nbbbbbbbbbbbbb'
+    """
+    data = text.encode()
+    if len(data) <= max_bytes:
+        return text
+    widest = f"\n[... {len(data)} of {len(data)} bytes cut ...]\n"
+    kept = max(max_bytes - len(widest), 0)
+    head = data[: kept // 2].decode(errors="ignore")
+    tail = data[len(data) - (kept - kept // 2) :].decode(errors="ignore")
+    cut = len(data) - len(head.encode()) - len(tail.encode())
+    return f"{head}\n[... {cut} of {len(data)} bytes cut ...]\n{tail}"
+
+
+def _shown_text(message: Message) -> str:
+    return str(message["content"] if message["content"] is not None else message["tool_calls"])
+
+
+def _success_reward(grading: Grading) -> float:
+    return 1.0 if grading.success else 0.0
+
+
+def _partial_reward(grading: Grading) -> float:
+    return float(grading.score)
+
+
+def _reward_shaper(shaper: RewardShaper | str | None) -> RewardShaper:
+    if shaper is None:
+        return _success_reward
+    if shaper == _PARTIAL_REWARD:
+        return _partial_reward
+    if isinstance(shaper, str):
+        shaper = import_path(shaper, "reward_shaper")
+    if not callable(shaper):
+        raise UsageError(f"reward_shaper must be a function of a Grading, got {shaper!r}")
+    return shaper
+
+
+def import_path(path: str, what: str) -> Any:
+    """The object that `"module:name"` names.
+
+    Args:
+        path: The import path.
+        what: What the path was given for, named in the error.
+
+    Raises:
+        UsageError: The path has another form, or there is no such module or name.
+    """
+    module_name, colon, name = path.partition(":")
+    if not colon or not module_name or not name:
+        raise UsageError(f'{what} must be an import path "module:name", got {path!r}')
+    import importlib
+
+    try:
+        return cast("Any", operator.attrgetter(name)(importlib.import_module(module_name)))
+    except (ImportError, AttributeError) as error:
+        raise UsageError(f"{what}={path!r} cannot be imported: {error}") from error
