@@ -8,6 +8,7 @@ statuses and rewards are the same everywhere and live here.
 from __future__ import annotations
 
 import operator
+from collections import Counter
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Generic, Literal, TypeVar, cast, get_args
@@ -102,6 +103,7 @@ class Task(pydantic.BaseModel):
 
 
 TaskT = TypeVar("TaskT", bound=Task)
+_Result = TypeVar("_Result")
 
 
 @dataclass(frozen=True, slots=True)
@@ -333,9 +335,7 @@ class LanguageEnv(gymnasium.Env[str, "str | None"], Generic[TaskT]):
     def _choose(self, options: Mapping[str, Any]) -> TaskT:
         unknown = set(options) - {"task_id", "task_index"}
         if unknown or len(options) > 1:
-            raise UsageError(
-                f"reset takes the option task_id or task_index, got {sorted(options)}"
-            )
+            raise UsageError(f"reset takes the option task_id or task_index, got {sorted(options)}")
         if "task_id" in options:
             return self.task_set[self._position(options["task_id"])]
         if "task_index" in options:
@@ -363,9 +363,7 @@ class LanguageEnv(gymnasium.Env[str, "str | None"], Generic[TaskT]):
             text, Reply(f"Invalid action: {reason}", finished=True, status="invalid_action")
         )
 
-    def _continue(
-        self, text: str, reply: Reply
-    ) -> tuple[str, float, bool, bool, dict[str, Any]]:
+    def _continue(self, text: str, reply: Reply) -> tuple[str, float, bool, bool, dict[str, Any]]:
         observation = bounded(replace_surrogates(reply.observation), self.max_observation_bytes)
         self._shown += turn(text, observation)
         if reply.finished:
@@ -405,7 +403,7 @@ class LanguageEnv(gymnasium.Env[str, "str | None"], Generic[TaskT]):
             return Grading(success=False, reason=f"forfeited: {observation}")
         return self._guarded(self._grade, self.task)
 
-    def _guarded(self, hook: Callable[..., Any], *args: Any) -> Any:
+    def _guarded(self, hook: Callable[..., _Result], *args: Any) -> _Result:
         """Calls a hook; if the system fails in it, the backend is given up."""
         try:
             return hook(*args)
@@ -418,26 +416,25 @@ class LanguageEnv(gymnasium.Env[str, "str | None"], Generic[TaskT]):
         if not self.task_set:
             raise UsageError("an environment needs at least one task, got none")
         if len(self._index) < len(self.task_set):
-            seen: set[str] = set()
-            double = next(t.id for t in self.task_set if t.id in seen or seen.add(t.id))  # type: ignore[func-returns-value]
-            raise UsageError(f"task ids must be unique, got {double!r} twice")
+            counts = Counter(task.id for task in self.task_set)
+            raise UsageError(f"task ids must be unique, got {counts.most_common(1)[0][0]!r} twice")
         for name, value in (
             ("max_turns", self.max_turns),
             ("max_observation_bytes", self.max_observation_bytes),
         ):
             if isinstance(value, bool) or not isinstance(value, int) or value < 1:
                 raise UsageError(f"{name} must be at least 1, got {value!r}")
-        for name, value, allowed in (
+        for name, choice, allowed in (
             ("action_format", self.action_format, get_args(ActionFormat)),
             ("on_invalid_action", self.on_invalid_action, get_args(OnInvalidAction)),
             ("render_mode", self.render_mode, (None, *self.metadata["render_modes"])),
         ):
-            if value not in allowed:
-                raise UsageError(f"{name} must be one of {allowed}, got {value!r}")
+            if choice not in allowed:
+                raise UsageError(f"{name} must be one of {allowed}, got {choice!r}")
 
 
 def bounded(text: str, max_bytes: int) -> str:
-    """`text`, cut in its middle to at most `max_bytes` bytes of UTF-8, the cut marked.
+    r"""`text`, cut in its middle to at most `max_bytes` bytes of UTF-8, the cut marked.
 
     Head and tail are kept, where errors and totals stand. The mark itself is always whole,
     so a bound shorter than it is exceeded by the mark alone.
@@ -446,7 +443,7 @@ def bounded(text: str, max_bytes: int) -> str:
         >>> bounded("short", 100)
         'short'
         >>> bounded("a" * 50 + "b" * 50, 60)
-        'aaaaaaaaaaaa\\n[... 75 of 100 bytes cut ...]\\nbbbbbbbbbbbbb'
+        'aaaaaaaaaaaa\n[... 75 of 100 bytes cut ...]\nbbbbbbbbbbbbb'
     """
     data = text.encode()
     if len(data) <= max_bytes:

@@ -67,9 +67,9 @@ class BackendUnavailableError(BackendError):
     """The backend cannot start on this machine; the message says what would help."""
 
 
-class RunPaused(LifelongGymError):  # noqa: N818 - a public name; not an error
+class RunPaused(LifelongGymError):
     """Stops a run resumably: the task in flight is not recorded."""
 
 
-class StreamExhausted(LifelongGymError):  # noqa: N818 - a public name; not an error
+class StreamExhausted(LifelongGymError):
     """`reset` was called after the last task of a stream."""

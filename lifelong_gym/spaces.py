@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import Any
 
 import gymnasium
@@ -58,7 +58,7 @@ class Unicode(gymnasium.Space[str]):
         """Whether `x` is a `str`."""
         return isinstance(x, str)
 
-    def to_jsonable(self, sample_n: Sequence[str]) -> list[str]:
+    def to_jsonable(self, sample_n: Iterable[str]) -> list[str]:
         """The samples as they are: JSON holds text."""
         return list(sample_n)
 
@@ -78,10 +78,10 @@ class Unicode(gymnasium.Space[str]):
 
 
 def replace_surrogates(text: str) -> str:
-    """`text` with every lone surrogate replaced, so that it can be encoded.
+    r"""`text` with every lone surrogate replaced, so that it can be encoded.
 
     Examples:
-        >>> replace_surrogates("a\\ud800b")
+        >>> replace_surrogates("a\ud800b")
         'a�b'
     """
     try:

@@ -1,0 +1,1 @@
+"""How answers and final states are judged, apart from any environment."""

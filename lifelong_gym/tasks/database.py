@@ -6,10 +6,8 @@ from typing import Literal
 
 import pydantic
 
-from lifelong_gym.backends.database.contract import Table
+from lifelong_gym.backends.database.contract import Cell, Table
 from lifelong_gym.core import Task
-
-Value = None | bool | int | float | str
 
 DATABASE_SKILLS = (
     "column_alias",
@@ -52,7 +50,7 @@ class DatabaseTask(Task):
 
     tables: tuple[Table, ...] = pydantic.Field(min_length=1)
     sql: str
-    answer: tuple[tuple[Value, ...], ...] | None = None
+    answer: tuple[tuple[Cell, ...], ...] | None = None
     answer_form: Literal["rows", "values"] = "rows"
     md5: str | None = None
 

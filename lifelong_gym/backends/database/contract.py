@@ -15,8 +15,11 @@ from typing import Any, TypeAlias
 import pydantic
 
 Value: TypeAlias = Any
-"""A cell as PyMySQL decodes it: None, int, float, Decimal, str, bytes, date, datetime, timedelta."""
+"""A cell as PyMySQL decodes it: None, a number, `str`, `bytes`, or a date or time object."""
 Row: TypeAlias = tuple[Value, ...]
+
+Cell: TypeAlias = bool | int | float | str | None
+"""A value of a task's row or answer, as JSON has it."""
 
 AGENT_SCHEMA = "task_database"
 """What the agent's database is called in everything that an agent reads or writes."""
@@ -50,7 +53,7 @@ class Table(pydantic.BaseModel):
 
     name: str
     columns: tuple[Column, ...] = pydantic.Field(min_length=1)
-    rows: tuple[tuple[None | bool | int | float | str, ...], ...] = ()
+    rows: tuple[tuple[Cell, ...], ...] = ()
 
     @pydantic.model_validator(mode="after")
     def _rows_fit(self) -> Table:
