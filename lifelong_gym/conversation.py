@@ -234,9 +234,9 @@ def tool_call(name: str, arguments: Mapping[str, Any]) -> str:
     """One action in tool-call form, as a scripted or reference agent sends it.
 
     Examples:
-        >>> tool_call("submit", {"answer": "[]"})
-        '[{"id": "call_0", "type": "function", "function": {"name": "submit", "arguments": "{\\\\"answer\\\\": \\\\"[]\\\\"}"}}]'
-    """  # noqa: E501 - the example's output is one line
+        >>> tool_calls(tool_call("submit", {"answer": "[]"}))[0]["function"]["name"]
+        'submit'
+    """
     call = _normal_call(0, {"function": {"name": name, "arguments": dict(arguments)}})
     return json.dumps([call], ensure_ascii=False)
 

@@ -315,7 +315,7 @@ class LanguageEnv(gymnasium.Env[str, "str | None"], Generic[TaskT]):
             return self._refuse(text, reason)
         return self._continue(text, self._guarded(self._respond, text, self.task))
 
-    def render(self) -> str | None:  # type: ignore[override]
+    def render(self) -> str | None:
         """The episode so far, as a person would want to read it."""
         if self.render_mode != "ansi":
             return None
