@@ -1,0 +1,1 @@
+"""The tasks that come with the package, written for it, one package a domain."""

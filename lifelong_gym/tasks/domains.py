@@ -1,0 +1,20 @@
+"""The domains, and the task model of each."""
+
+from __future__ import annotations
+
+from lifelong_gym.core import Task
+from lifelong_gym.errors import UsageError
+from lifelong_gym.tasks.database import DatabaseTask
+
+DOMAINS: dict[str, type[Task]] = {"database": DatabaseTask}
+"""Domain to task model; a domain of an environment is one of these."""
+
+
+def check_domain(domain: str) -> None:
+    """Refuses what is no domain.
+
+    Raises:
+        UsageError: Names the domains.
+    """
+    if domain not in DOMAINS:
+        raise UsageError(f"no domain is called {domain!r}; the domains are {', '.join(DOMAINS)}")

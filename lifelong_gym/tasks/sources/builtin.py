@@ -1,0 +1,27 @@
+"""The tasks that come with the package."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from lifelong_gym.core import Task
+from lifelong_gym.tasks.reference import Reference
+from lifelong_gym.tasks.sources.source import Source
+
+
+def _database() -> Sequence[Task]:
+    from lifelong_gym.tasks.builtin.database import TASKS
+
+    return TASKS
+
+
+_TASKS: dict[str, Callable[[], Sequence[Task]]] = {"database": _database}
+
+
+def read(reference: Reference, domain: str) -> Sequence[Task]:
+    """The domain's builtin tasks."""
+    return _TASKS[domain]()
+
+
+SOURCE = Source("builtin", read, tuple(_TASKS))
+"""`builtin`."""
