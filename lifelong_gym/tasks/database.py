@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Literal
 
 import pydantic
@@ -48,11 +49,23 @@ class DatabaseTask(Task):
         md5: The checksum of the first table's right final state that a published set gives.
     """
 
+    model_config = pydantic.ConfigDict(allow_inf_nan=False)
+
     tables: tuple[Table, ...] = pydantic.Field(min_length=1)
     sql: str
     answer: tuple[tuple[Cell, ...], ...] | None = None
     answer_form: Literal["rows", "values"] = "rows"
     md5: str | None = None
+
+    @pydantic.model_validator(mode="after")
+    def _is_consistent(self) -> DatabaseTask:
+        name, count = Counter(table.name for table in self.tables).most_common(1)[0]
+        if count > 1:
+            raise ValueError(f"tables must have different names, got {name!r} {count} times")
+        for number, row in enumerate(self.answer or ()):
+            if len(row) != (width := len((self.answer or ())[0])):
+                raise ValueError(f"row {number} of answer has {len(row)} values, row 0 {width}")
+        return self
 
     @property
     def is_question(self) -> bool:

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
 import pydantic
 
+from lifelong_gym.core import Task
 from lifelong_gym.errors import MissingExtraError, TaskError
 
 _ModelT = TypeVar("_ModelT", bound=pydantic.BaseModel)
@@ -82,6 +83,19 @@ def read_entries(path: Path) -> list[Entry]:
     return list(_line_entries(path, text) if path.suffix == ".jsonl" else _json_entries(path, text))
 
 
+def check_ids(entries: Sequence[Entry], tasks: Sequence[Task]) -> None:
+    """Refuses a second task of the same id; `tasks` are those of `entries`, in order.
+
+    Raises:
+        TaskError: Names both entries.
+    """
+    seen: dict[str, Entry] = {}
+    for entry, task in zip(entries, tasks, strict=True):
+        if (first := seen.setdefault(task.id, entry)) is not entry:
+            where = first.place if first.file == entry.file else f"{first.file}, {first.place}"
+            entry.refuse(f"{task.id!r} is the id of {where} already", "id")
+
+
 def _text(path: Path) -> str:
     try:
         return path.read_bytes().decode("utf-8-sig")
@@ -95,14 +109,16 @@ def _line_entries(path: Path, text: str) -> Iterator[Entry]:
     # Not splitlines(): JSON strings may hold U+2028 and the like as they are.
     lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
     for index, (number, line) in enumerate(lines):
-        yield _entry(path, f"line {number}", str(index), _json(line, f"{path}, line {number}"))
+        yield _entry(path, f"line {number}", str(index), read_json(line, f"{path}, line {number}"))
 
 
 def _json_entries(path: Path, text: str) -> Iterator[Entry]:
-    data = _json(text, str(path))
+    data = read_json(text, str(path))
     if isinstance(data, list):
         for index, fields in enumerate(data):
             yield _entry(path, f"entry {index}", str(index), fields)
+    elif isinstance(data, dict) and "format" in data:
+        yield _entry(path, "the only entry", "0", data)
     elif isinstance(data, dict):
         for key, fields in data.items():
             yield _entry(path, f"entry {key!r}", key, fields)
@@ -116,15 +132,37 @@ def _entry(path: Path, place: str, key: str, fields: Any) -> Entry:
     return Entry(path, place, key, fields)
 
 
-def _json(text: str, place: str) -> Any:
+def read_json(text: str, place: str) -> Any:
+    """What `text` says, of which nothing may be lost.
+
+    Args:
+        text: JSON; NaN, numbers that overflow and keys given twice are refused.
+        place: Where it stands, for the error.
+
+    Raises:
+        TaskError: It is not JSON.
+    """
     try:
-        return json.loads(text, parse_constant=_refuse_constant, parse_float=_finite)
+        return json.loads(
+            text,
+            parse_constant=_refuse_constant,
+            parse_float=_finite,
+            object_pairs_hook=_refuse_twice,
+        )
     except json.JSONDecodeError as error:
         where = f"line {error.lineno}, " if "\n" in text.strip() else ""
         problem = f"not JSON: {error.msg} at {where}column {error.colno}"
     except (ValueError, RecursionError) as error:
         problem = str(error)
     raise TaskError(f"{place}: {problem}")
+
+
+def _refuse_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    # Python would keep the last and lose the others without a word.
+    if len(fields := dict(pairs)) < len(pairs):
+        keys = [key for key, _ in pairs]
+        raise ValueError(f"{next(key for key in keys if keys.count(key) > 1)!r} is given twice")
+    return fields
 
 
 def _refuse_constant(name: str) -> NoReturn:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args, get_origin
 
 import pydantic
 from pydantic.json_schema import GenerateJsonSchema, models_json_schema
@@ -13,7 +13,7 @@ from pydantic.json_schema import GenerateJsonSchema, models_json_schema
 from lifelong_gym.core import Task
 from lifelong_gym.errors import TaskError, UsageError
 from lifelong_gym.tasks.domains import DOMAINS
-from lifelong_gym.tasks.entries import Entry
+from lifelong_gym.tasks.entries import Entry, read_json
 
 FORMAT = 1
 """The version of the native form: raised when old files would be read wrongly."""
@@ -25,7 +25,8 @@ def native_task(entry: Entry, domain: str) -> Task:
     Raises:
         TaskError: The entry is of another format or domain, or does not fit.
     """
-    fields = dict(entry.fields)
+    model = DOMAINS[domain]
+    fields = _unpacked(entry, model) if entry.file.suffix == ".parquet" else dict(entry.fields)
     if "format" not in fields:
         entry.refuse(f"missing; a native task says format: {FORMAT}", "format")
     if (version := fields.pop("format")) != FORMAT or isinstance(version, bool):
@@ -34,7 +35,22 @@ def native_task(entry: Entry, domain: str) -> Task:
         entry.refuse(f"missing; expected {domain!r}", "domain")
     if (stated := fields.pop("domain")) != domain:
         entry.refuse(f"expected {domain!r}, got {stated!r}", "domain")
-    return entry.read_as(DOMAINS[domain], fields)
+    return entry.read_as(model, fields)
+
+
+def _unpacked(entry: Entry, model: type[Task]) -> dict[str, Any]:
+    """The fields of a Parquet row: nested ones are JSON text, null is a field left out."""
+    fields = {name: value for name, value in entry.fields.items() if value is not None}
+    for name, value in fields.items():
+        if isinstance(value, str) and _is_nested(model, name):
+            fields[name] = read_json(value, f"{entry.file}, {entry.place}, field {name}")
+    return fields
+
+
+def _is_nested(model: type[Task], name: str) -> bool:
+    field = model.model_fields.get(name)
+    parts = (field.annotation, *get_args(field.annotation)) if field else ()
+    return any(get_origin(part) is tuple for part in parts)
 
 
 def native_line(task: Task, domain: str) -> str:

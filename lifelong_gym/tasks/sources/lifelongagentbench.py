@@ -18,7 +18,7 @@ from lifelong_gym.backends.database.contract import Cell
 from lifelong_gym.core import Task
 from lifelong_gym.errors import UsageError
 from lifelong_gym.tasks.database import DatabaseTask
-from lifelong_gym.tasks.entries import Entry, read_entries
+from lifelong_gym.tasks.entries import Entry, check_ids, read_entries
 from lifelong_gym.tasks.reference import Reference, located
 from lifelong_gym.tasks.sources.source import Source
 
@@ -89,8 +89,10 @@ class Published:
 
     def tasks(self, entries: Sequence[Entry]) -> list[Task]:
         """The tasks of `entries`, by sample index."""
-        indexed = sorted(((_sample_index(entry), entry) for entry in entries), key=lambda x: x[0])
-        return [self.task(entry, f"{self.folder}/{index}") for index, entry in indexed]
+        ordered = sorted(entries, key=_sample_index)
+        tasks = [self.task(entry, f"{self.folder}/{_sample_index(entry)}") for entry in ordered]
+        check_ids(ordered, tasks)
+        return tasks
 
 
 def _sample_index(entry: Entry) -> int:

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from lifelong_gym.tasks.builtin.database import library
+from lifelong_gym.tasks.builtin.database import cinema, clinic, library, shop, staff, weather
 
-TASKS = (*library.TASKS,)
+TASKS = (
+    *library.TASKS,
+    *shop.TASKS,
+    *staff.TASKS,
+    *clinic.TASKS,
+    *weather.TASKS,
+    *cinema.TASKS,
+)
 """Every builtin database task."""
