@@ -1,0 +1,7 @@
+"""The provided agents."""
+
+from __future__ import annotations
+
+from lifelong_gym.baselines.agents import IdleAgent, OracleAgent, ScriptedAgent
+
+__all__ = ["IdleAgent", "OracleAgent", "ScriptedAgent"]

@@ -1,0 +1,7 @@
+"""The wrappers: methods for lifelong learning, and what every stack needs."""
+
+from __future__ import annotations
+
+from lifelong_gym.wrappers.task_stream import TaskStream
+
+__all__ = ["TaskStream"]
