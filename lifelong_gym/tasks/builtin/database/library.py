@@ -96,6 +96,15 @@ TASKS = (
             HAVING COUNT(*) >= 3 ORDER BY reader""",
         answer=(("Jonas", 3), ("Mira", 3), ("Tess", 3)),
     ),
+    question(
+        "library/longest-books",
+        BOOKS,
+        skills="select order_by_single_column limit_only",
+        ask="""Which two books of the library have the most pages? Give their titles, the longest
+            book first.""",
+        sql="SELECT title FROM books ORDER BY pages DESC LIMIT 2",
+        answer=(("The Clockmaker",), ("The Long Walk Home",)),
+    ),
     change(
         "library/new-book",
         BOOKS,
