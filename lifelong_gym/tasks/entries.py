@@ -143,18 +143,33 @@ def read_json(text: str, place: str) -> Any:
         TaskError: It is not JSON.
     """
     try:
-        return json.loads(
+        data = json.loads(
             text,
             parse_constant=_refuse_constant,
             parse_float=_finite,
             object_pairs_hook=_refuse_twice,
         )
+        if "\\u" in text:
+            refuse_half_characters(data)
+        return data
     except json.JSONDecodeError as error:
         where = f"line {error.lineno}, " if "\n" in text.strip() else ""
         problem = f"not JSON: {error.msg} at {where}column {error.colno}"
     except (ValueError, RecursionError) as error:
         problem = str(error)
     raise TaskError(f"{place}: {problem}")
+
+
+def refuse_half_characters(data: Any) -> None:
+    r"""Refuses texts that no UTF-8 file can hold, which escapes such as `\ud800` spell.
+
+    Raises:
+        ValueError: A text holds one.
+    """
+    try:
+        json.dumps(data, ensure_ascii=False).encode()
+    except UnicodeEncodeError as error:
+        raise ValueError(f"{error.object[error.start]!r} is half of a character") from error
 
 
 def _refuse_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -57,11 +57,13 @@ def native_line(task: Task, domain: str) -> str:
     """The JSON text of a task, on one line; what a default says is left out."""
     fields = task.model_dump(exclude_defaults=True)
     try:
-        return json.dumps(
+        line = json.dumps(
             {"format": FORMAT, "domain": domain, **fields}, ensure_ascii=False, allow_nan=False
         )
+        line.encode()
     except ValueError as error:
-        raise TaskError(f"task {task.id!r} holds a number that JSON cannot: {error}") from error
+        raise TaskError(f"task {task.id!r} cannot be written as JSON: {error}") from error
+    return line
 
 
 def write_lines(path: Path, tasks: Iterable[Task], domain: str) -> None:

@@ -18,7 +18,7 @@ from lifelong_gym.backends.database.contract import Cell
 from lifelong_gym.core import Task
 from lifelong_gym.errors import UsageError
 from lifelong_gym.tasks.database import DatabaseTask
-from lifelong_gym.tasks.entries import Entry, check_ids, read_entries
+from lifelong_gym.tasks.entries import Entry, check_ids, read_entries, refuse_half_characters
 from lifelong_gym.tasks.reference import Reference, located
 from lifelong_gym.tasks.sources.source import Source
 
@@ -30,7 +30,9 @@ def _literal(value: Any) -> Any:
     if not isinstance(value, str):
         return value
     try:
-        return ast.literal_eval(value)
+        data = ast.literal_eval(value)
+        refuse_half_characters(data)
+        return data
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError) as error:
         raise ValueError(f"not a Python literal: {error}") from error
 
