@@ -23,7 +23,7 @@ class TaskSet(Sequence[TaskT_co], Generic[TaskT_co]):
     """Tasks of one domain, in order, with unique ids.
 
     Two sets are equal if they have the same domain and the same tasks in the same order,
-    wherever they were loaded from.
+    whatever the reference that named them.
 
     Args:
         tasks: The tasks.

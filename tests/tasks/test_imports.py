@@ -21,6 +21,3 @@ def test_importing_loads_no_driver_and_no_parquet():
 
 def test_everything_that_is_exported_exists():
     assert all(hasattr(lifelong_gym.tasks, name) for name in lifelong_gym.tasks.__all__)
-    assert lifelong_gym.tasks.__all__ == sorted(
-        lifelong_gym.tasks.__all__, key=lambda name: (not name.isupper(), name.islower(), name)
-    )
