@@ -241,6 +241,11 @@ class LanguageEnv(gymnasium.Env[str, "str | None"], Generic[TaskT]):
         """Why `text` holds no action, and what was expected; None if it holds one."""
         raise NotImplementedError
 
+    @property
+    def idle_action(self) -> str:
+        """An action that ends an episode and changes nothing: what an idle agent sends."""
+        raise NotImplementedError
+
     # What is the same everywhere --------------------------------------------------------
 
     @property

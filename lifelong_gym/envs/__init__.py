@@ -15,3 +15,13 @@ def register() -> None:
     for env_id, entry_point in ENTRY_POINTS.items():
         if env_id not in gymnasium.registry:
             gymnasium.register(env_id, entry_point=entry_point)
+
+
+def full_id(env_id: str) -> str:
+    """`env_id` with the namespace in front, if it has none.
+
+    Examples:
+        >>> full_id("Database-v0")
+        'lifelong_gym/Database-v0'
+    """
+    return env_id if "/" in env_id else f"lifelong_gym/{env_id}"
