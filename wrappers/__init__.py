@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from lifelong_gym.wrappers.record_trajectory import RecordTrajectory
 from lifelong_gym.wrappers.task_stream import TaskStream
 
-__all__ = ["TaskStream"]
+__all__ = ["RecordTrajectory", "TaskStream"]

@@ -2,9 +2,22 @@
 
 from __future__ import annotations
 
+from lifelong_gym.runs.export import export_trajectories
 from lifelong_gym.runs.metrics import Metrics
+from lifelong_gym.runs.report import report, report_table
 from lifelong_gym.runs.run import Run
 from lifelong_gym.runs.runner import run_stream
 from lifelong_gym.runs.store import RunStore
+from lifelong_gym.runs.validation import Finding, validate_tasks
 
-__all__ = ["Metrics", "Run", "RunStore", "run_stream"]
+__all__ = [
+    "Finding",
+    "Metrics",
+    "Run",
+    "RunStore",
+    "export_trajectories",
+    "report",
+    "report_table",
+    "run_stream",
+    "validate_tasks",
+]
