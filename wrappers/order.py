@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Literal
 
 from lifelong_gym.core import Task
@@ -35,8 +35,9 @@ def ordered(
 def _choose(tasks: Sequence[Task], task_ids: Sequence[str] | None) -> list[Task]:
     if task_ids is None:
         return list(tasks)
-    if isinstance(task_ids, str):
+    if isinstance(task_ids, str) or not isinstance(task_ids, Iterable):
         raise UsageError(f"task_ids is a list of ids, got {task_ids!r}: write [{task_ids!r}]")
+    task_ids = list(task_ids)
     if not task_ids:
         raise UsageError("task_ids names no task: leave it out to play all")
     by_id = {task.id: task for task in tasks}

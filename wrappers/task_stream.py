@@ -71,17 +71,6 @@ class TaskStream(
         shard: tuple[int, int] | None = None,
         on_end: OnEnd = "raise",
     ) -> None:
-        RecordConstructorArgs.__init__(
-            self,
-            order=order,
-            limit=limit,
-            task_ids=None if task_ids is None else list(task_ids),
-            attempts=attempts,
-            seed=seed,
-            shard=None if shard is None else list(shard),
-            on_end=on_end,
-        )
-        gymnasium.Wrapper.__init__(self, env)
         check_choice("order", order, get_args(Order))
         check_choice("on_end", on_end, get_args(OnEnd))
         check_at_least("attempts", attempts, 1)
@@ -94,6 +83,17 @@ class TaskStream(
         self._positions = _positions(shard, len(self._tasks) * attempts)
         self._position: int | None = None
         self._has_stepped = False
+        RecordConstructorArgs.__init__(
+            self,
+            order=order,
+            limit=limit,
+            task_ids=None if task_ids is None else list(task_ids),
+            attempts=attempts,
+            seed=seed,
+            shard=None if shard is None else list(shard),
+            on_end=on_end,
+        )
+        gymnasium.Wrapper.__init__(self, env)
 
     def __len__(self) -> int:
         """How many positions this stream plays."""
