@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Generator, Sequence
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 from lifelong_gym.conversation import tool_call, tool_calls, tool_schema
 from lifelong_gym.core import Grading, LanguageEnv, Reply, Task
@@ -69,6 +69,9 @@ class ScriptedEnv(LanguageEnv[ScriptedTask]):
         ('Yes.', 1.0, True, False)
     """
 
+    harmless_settings: ClassVar[frozenset[str]] = frozenset(
+        {"fail_resets", "fail_steps", "failure"}  # what the system does wrong is no setting
+    )
     domain = "scripted"
     default_max_turns = 3
 

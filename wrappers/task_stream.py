@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, cast, get_args
+from typing import Any, ClassVar, Literal, cast, get_args
 
 import gymnasium
 import numpy as np
@@ -59,6 +59,9 @@ class TaskStream(
         2 task-1 0
         3 task-1 1
     """
+
+    # A longer limit adds episodes and changes none; a run refuses one that leaves some out.
+    harmless_settings: ClassVar[frozenset[str]] = frozenset({"limit", "on_end"})
 
     def __init__(
         self,

@@ -16,7 +16,7 @@ import numpy as np
 import pydantic
 
 _HIDDEN = "***"
-_SECRETS = frozenset({"api_key", "password", "secret", "token"})
+_SECRETS = frozenset({"api_key", "authorization", "password", "secret", "token"})
 _URL_PASSWORD = re.compile(r"(://[^\s:/@]*):[^\s/]*@")
 _QUERY_SECRET = re.compile(rf"([?&](?:{'|'.join(sorted(_SECRETS))})=)[^&\s]*")
 
@@ -30,7 +30,7 @@ def flat(prefix: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """
     settings: dict[str, Any] = {}
     for name, value in arguments.items():
-        told = _HIDDEN if name in _SECRETS and value is not None else described(value)
+        told = _field(name, value)
         if isinstance(told, dict) and told:
             settings |= flat(f"{prefix}.{name}", told)
         else:
@@ -78,7 +78,7 @@ def import_name(value: Any) -> str:
 
 
 def _field(name: str, value: Any) -> Any:
-    return _HIDDEN if name in _SECRETS and value is not None else described(value)
+    return _HIDDEN if name.lower() in _SECRETS and value is not None else described(value)
 
 
 def _described_object(value: Any) -> Any:

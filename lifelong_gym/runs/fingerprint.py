@@ -19,8 +19,6 @@ HARMLESS_SETTINGS = frozenset(
     {
         "api_key",
         "concurrency",
-        "limit",
-        "on_end",
         "progress",
         "render_mode",
         "verbose",
@@ -28,8 +26,7 @@ HARMLESS_SETTINGS = frozenset(
 )
 """Arguments that may change between the parts of a run: no episode comes out differently.
 
-A class of one's own adds to them with an attribute `harmless_settings`. `limit` may grow;
-the runner refuses one that leaves recorded episodes out.
+A class adds to them with an attribute `harmless_settings`, a set of its arguments' names.
 """
 
 HARMLESS_LAYERS = frozenset({"OrderEnforcing", "PassiveEnvChecker", "RecordEpisodeStatistics"})
@@ -103,17 +100,38 @@ def _telling_layers(env: gymnasium.Env[Any, Any]) -> dict[str, gymnasium.Env[Any
 
 
 def _env_arguments(env: gymnasium.Env[Any, Any]) -> dict[str, Any]:
-    arguments: dict[str, Any] = {}
     if env.spec is not None:
         arguments = {**_defaults(env.spec.entry_point), **env.spec.kwargs, "id": env.spec.id}
     elif hasattr(env, "fingerprint"):
         arguments = {"fingerprint": env}
+    else:
+        arguments = _attributes(env)
     if isinstance(env, LanguageEnv):
         # What is in force, so that a default and the same value spelled out are one.
         arguments |= {name: getattr(env, name) for name in _ENV_ARGUMENTS if hasattr(env, name)}
     if not isinstance(arguments.get("tasks", ""), str):
         del arguments["tasks"]  # objects: tasks.sha256 says what is in them
     return arguments
+
+
+def _attributes(env: gymnasium.Env[Any, Any]) -> dict[str, Any]:
+    """The constructor's arguments of an environment that was not made by its id.
+
+    Nothing recorded them; those count that it keeps under their names.
+    """
+    parameters = {
+        name
+        for kind in type(env).__mro__
+        if "__init__" in vars(kind) and kind is not object
+        for name in inspect.signature(vars(kind)["__init__"]).parameters
+    }
+    found = {}
+    for name in sorted(parameters - {"self", "tasks", *_ENV_ARGUMENTS}):
+        for attribute in (name, f"_{name}"):
+            if hasattr(env, attribute):
+                found[name] = getattr(env, attribute)
+                break
+    return found
 
 
 def _defaults(entry_point: str | Callable[..., Any] | None) -> dict[str, Any]:

@@ -117,6 +117,26 @@ def test_class_says_which_of_its_settings_change_nothing():
     assert changed(agent(1, "a"), agent(2, "b")) == ["Careful.style"]
 
 
+def test_environment_that_was_not_made_by_its_id_tells_what_it_kept():
+    class Strict(ScriptedEnv):
+        def __init__(self, tasks, scoring="strict", **options):
+            super().__init__(tasks, **options)
+            self._scoring = scoring
+
+    assert changed(Strict(["one"]), Strict(["one"], scoring="paper")) == ["env.scoring"]
+
+
+def test_limit_of_another_wrapper_is_a_change():
+    class Bounded(gymnasium.Wrapper, gymnasium.utils.RecordConstructorArgs):
+        def __init__(self, env, limit):
+            gymnasium.utils.RecordConstructorArgs.__init__(self, limit=limit)
+            super().__init__(env)
+
+    env = ScriptedEnv(["one"])
+    assert changed(Bounded(env, 1), Bounded(env, 2)) == ["Bounded.limit"]
+    assert changed(TaskStream(env, limit=1), TaskStream(env, limit=2)) == []
+
+
 def test_long_values_are_shown_where_they_differ():
     class Prompted(Agent):
         def __init__(self, env, prompt):
