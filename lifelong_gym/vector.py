@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import gymnasium
 
 import lifelong_gym.envs
+
+_Wrapper: TypeAlias = gymnasium.Wrapper[Any, Any, Any, Any]
 
 
 def make_vec(
@@ -16,7 +18,7 @@ def make_vec(
     vectorization_mode: str = "sync",
     *,
     vector_kwargs: dict[str, Any] | None = None,
-    wrappers: Sequence[Callable[[gymnasium.Env[Any, Any]], gymnasium.Env[Any, Any]]] = (),
+    wrappers: Sequence[Callable[[gymnasium.Env[Any, Any]], _Wrapper]] = (),
     **kwargs: Any,
 ) -> gymnasium.vector.VectorEnv[Any, Any, Any]:
     """Makes a vector environment whose observations and actions are tuples of `str`.

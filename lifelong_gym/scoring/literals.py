@@ -24,6 +24,7 @@ _DATE = re.compile(
     r"(?P<date>\d{4}-\d\d-\d\d)(?:[ T](?P<time>\d\d:\d\d:\d\d(?:\.\d{1,6})?))?(?![\w-])"
 )
 _NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,4})?(?![\w.])")
+_BRACKET = re.compile(r"(?<![\w.])[\[(]")  # not a call's
 _NAME = re.compile(r"[A-Za-z_][\w.]*")
 _ESCAPE = re.compile(
     r"\\(\n|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[0-7]{1,3}|.)", re.DOTALL
@@ -58,29 +59,50 @@ def read_literal(text: str) -> Any:
         [('a', Decimal('1.5')), (None, datetime.date(2020, 2, 29))]
     """
     dressing = _DRESSING.match(text)
-    start = dressing.end() if dressing else 0
+    reader = _Reader(text, dressing.end() if dressing else 0)
     try:
-        return _Reader(text, start).value()
+        return reader.value()
     except LiteralError as error:
         problem = error
-    brackets = re.compile(r"[\[(]").finditer(text, start + 1)
-    for _, bracket in zip(range(_MOST_STARTS), brackets, strict=False):
+    for _ in range(_MOST_STARTS):
+        bracket = _BRACKET.search(text, reader.position)
+        if bracket is None or reader.is_broken_list:
+            break
+        reader = _Reader(text, bracket.start())
         try:
-            return _Reader(text, bracket.start()).value()
-        except LiteralError:
-            continue
+            if isinstance(value := reader.value(), list | tuple):
+                return value
+        except LiteralError as error:
+            problem = error
+            reader.position = max(reader.position, bracket.end())
     raise problem
 
 
 class _Reader:
-    """A recursive descent over one literal."""
+    """A recursive descent over one literal; after an error, `position` is where it stands."""
 
     def __init__(self, text: str, position: int) -> None:
         self._text = text
-        self._position = position
+        self.position = position
+        self._start = position
         self._depth = 0
+        self._read = 0
+
+    @property
+    def is_broken_list(self) -> bool:
+        """Whether a list began and broke off behind its first item: an answer cut short."""
+        return self._text.startswith("[", self._start) and self._read > 0
 
     def value(self) -> Any:
+        self._depth += 1
+        if self._depth > _DEEPEST:
+            raise LiteralError(f"the literal is nested more than {_DEEPEST} deep")
+        value = self._value()
+        self._depth -= 1
+        self._read += 1
+        return value
+
+    def _value(self) -> Any:
         character = self._peek()
         if character and character in "[(":
             return self._sequence()
@@ -95,23 +117,19 @@ class _Reader:
         self._fail()
 
     def _sequence(self) -> list[Any] | tuple[Any, ...]:
-        opening = self._text[self._position]
+        opening = self._text[self.position]
         closing = {"[": "]", "(": ")"}[opening]
-        self._position += 1
-        self._depth += 1
-        if self._depth > _DEEPEST:
-            raise LiteralError(f"the literal is nested more than {_DEEPEST} deep")
+        self.position += 1
         items = []
         has_comma = False
         while self._peek() != closing:
             items.append(self.value())
             if self._peek() == ",":
                 has_comma = True
-                self._position += 1
+                self.position += 1
             elif self._peek() != closing:
                 self._fail()
-        self._position += 1
-        self._depth -= 1
+        self.position += 1
         if opening == "[":
             return items
         return tuple(items) if has_comma or not items else items[0]
@@ -138,7 +156,7 @@ class _Reader:
             raise LiteralError(f"{name}(...) cannot be read: {error}") from None
 
     def _call(self) -> tuple[list[Any], dict[str, Any]]:
-        self._position += 1
+        self.position += 1
         arguments: list[Any] = []
         keywords: dict[str, Any] = {}
         while self._peek() != ")":
@@ -149,27 +167,27 @@ class _Reader:
             else:
                 arguments.append(value)
             if self._peek() == ",":
-                self._position += 1
+                self.position += 1
             elif self._peek() != ")":
                 self._fail()
-        self._position += 1
+        self.position += 1
         return arguments, keywords
 
     def _peek(self) -> str:
         """The next character that is not blank; empty at the end."""
-        blanks = _BLANKS.match(self._text, self._position)
-        self._position = blanks.end() if blanks else self._position
-        return self._text[self._position : self._position + 1]
+        blanks = _BLANKS.match(self._text, self.position)
+        self.position = blanks.end() if blanks else self.position
+        return self._text[self.position : self.position + 1]
 
     def _take(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
         self._peek()
-        match = pattern.match(self._text, self._position)
+        match = pattern.match(self._text, self.position)
         if match:
-            self._position = match.end()
+            self.position = match.end()
         return match
 
     def _fail(self, why: str = "") -> NoReturn:
-        where = self._text[self._position : self._position + 20]
+        where = self._text[self.position : self.position + 20]
         raise LiteralError(
             why or (f"no literal at {where!r}" if where else "the literal is unfinished")
         )
