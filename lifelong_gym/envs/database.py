@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Generator, Sequence
-from typing import Any
+from typing import Any, cast
 
 from lifelong_gym.actions import Action, Form, Invalid, fence, labelled, read_action, read_tool_call
 from lifelong_gym.backends.database import (
@@ -281,7 +281,7 @@ def make_database_env(
         UsageError: An argument is out of its range, or the tasks cannot be loaded.
     """
     return DatabaseEnv(
-        TaskSet.load(tasks, "database"),
+        cast("TaskSet[DatabaseTask]", TaskSet.load(tasks, "database")),
         open_database(database, statement_timeout_s=statement_timeout_s),
         scoring=scoring,
         require_commit=require_commit,
