@@ -57,8 +57,7 @@ def find_spec(env_id: str) -> EnvSpec:
             importlib.import_module(module)
         return gymnasium.spec(name if name in gymnasium.registry else full_id(name))
     except (gymnasium.error.Error, ImportError) as error:
-        reason = str(error).rstrip(".")
-        raise UsageError(f"--env {env_id}: {reason}. See `lifelong-gym envs`") from error
+        raise UsageError(f"--env {env_id}: {error} See `lifelong-gym envs`") from error
 
 
 def arguments_of(spec: EnvSpec) -> dict[str, inspect.Parameter]:
