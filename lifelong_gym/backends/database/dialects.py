@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from lifelong_gym.backends.database import rewrites
+from lifelong_gym.backends.database import refusals, rewrites
 
 CLOCK = 1_735_689_600
 """What `NOW()` is in every session: 2025-01-01 00:00:00 UTC, as a Unix timestamp."""
@@ -52,9 +52,10 @@ class Dialect:
         settings: Assignments for `SET`, for every session.
         limit: The assignment that limits a statement, with `{seconds:g}`,
             `{milliseconds}` or `{microseconds}`.
-        unlimited: The assignments that free the judge's session from limits.
+        judge_limit: The assignments that limit the judge's statements and its waits.
         privileges: What an agent's account may do in its own database.
         rewrite: Makes a statement mean here what it means in MySQL 8.
+        refusals: Raise QueryError for what MySQL 8 refuses and this server runs.
     """
 
     product: str
@@ -62,9 +63,10 @@ class Dialect:
     collation: str
     settings: tuple[str, ...]
     limit: str
-    unlimited: str
+    judge_limit: str
     privileges: str
     rewrite: Callable[[str], str] = str
+    refusals: tuple[Callable[[str], None], ...] = (refusals.refuse_xa,)
 
     def session(self, limit_s: float) -> str:
         """The statement that prepares a session for a task's statements."""
@@ -77,7 +79,7 @@ class Dialect:
 
     def judge_session(self) -> str:
         """The statement that prepares the connection that sets up and judges."""
-        return "SET " + ", ".join((*self.settings, self.unlimited))
+        return "SET " + ", ".join((*self.settings, self.judge_limit))
 
 
 def dialect_of(version: str) -> Dialect:
@@ -104,7 +106,7 @@ def _mysql(version: str) -> Dialect:
         collation="utf8mb4_0900_ai_ci" if _number(version) >= (8, 0) else "utf8mb4_general_ci",
         settings=(*_COMMON, *_SEEDS),
         limit="max_execution_time={milliseconds}",
-        unlimited="max_execution_time=0, lock_wait_timeout=10",
+        judge_limit="max_execution_time=60000, lock_wait_timeout=10",
         privileges=f"{_PRIVILEGES}, CREATE TEMPORARY TABLES",
     )
 
@@ -118,9 +120,10 @@ def _mariadb(version: str) -> Dialect:
         + ("_ai_ci" if has_uca14 else "_ci"),
         settings=(*_COMMON, *_SEEDS, "max_recursive_iterations=1000"),
         limit="max_statement_time={seconds:g}",
-        unlimited="max_statement_time=0, lock_wait_timeout=10",
+        judge_limit="max_statement_time=60, lock_wait_timeout=10",
         privileges=f"{_PRIVILEGES}, CREATE TEMPORARY TABLES",
         rewrite=rewrites.for_mariadb,
+        refusals=(refusals.refuse_xa, refusals.refuse_target_in_subquery),
     )
 
 
@@ -131,9 +134,13 @@ def _seekdb(version: str) -> Dialect:
         collation="utf8mb4_general_ci",
         settings=_COMMON,
         limit="ob_query_timeout={microseconds}",
-        unlimited="ob_query_timeout=600000000",
+        judge_limit="ob_query_timeout=60000000",
         privileges=_PRIVILEGES,
-        rewrite=rewrites.for_seekdb,
+        refusals=(
+            refusals.refuse_xa,
+            refusals.refuse_target_in_subquery,
+            refusals.refuse_limit_in_subquery,
+        ),
     )
 
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import pymysql
 from pymysql.constants import CLIENT
+from pymysql.cursors import SSCursor
 
 from lifelong_gym.backends.database.contract import Row
 from lifelong_gym.backends.database.dialects import Dialect, dialect_of
@@ -26,7 +27,20 @@ PREFIX = "lifelonggym"
 
 _NAME = re.compile(PREFIX + r"([0-9a-f]{10})d[0-9a-f]{6}")
 _ENDED_WITHIN_S = 10.0
+_ANSWERS_WITHIN_S = 120
 _NO_SUCH_THREAD = 1094
+
+
+class TooLarge(Exception):
+    """A table holds more than a judge reads.
+
+    Attributes:
+        rows: The rows up to there.
+    """
+
+    def __init__(self, rows: tuple[Row, ...]) -> None:
+        super().__init__(f"more than the {len(rows)} rows that were read")
+        self.rows = rows
 
 
 class Judge:
@@ -58,6 +72,7 @@ class Judge:
                 charset="utf8mb4",
                 autocommit=True,
                 connect_timeout=10,
+                read_timeout=_ANSWERS_WITHIN_S,
             )
         except (pymysql.MySQLError, OSError, RuntimeError) as error:
             reason = error.args[-1] if error.args else error
@@ -67,12 +82,18 @@ class Judge:
 
     def _prepare(self) -> Dialect:
         """Sets the session up and removes what killed processes left on the server."""
-        dialect = dialect_of(str(self.run("SELECT VERSION()")[0][0][0]))
-        self.run(dialect.judge_session(), *self.endpoint.setup)
-        self.run(f"SELECT GET_LOCK('{PREFIX}{self._id}', 0)")
+        dialect = self._prepare_session()
+        if self.endpoint.setup:
+            self.run(*self.endpoint.setup)
         for (name,) in self.run(f"SHOW DATABASES LIKE '{PREFIX}%'")[0]:
             if (found := _NAME.fullmatch(name)) and self._is_abandoned(found[1]):
                 self.remove(self._names_of(name))
+        return dialect
+
+    def _prepare_session(self) -> Dialect:
+        """The lock tells other processes that this one lives, and its databases with it."""
+        dialect = dialect_of(str(self.run("SELECT VERSION()")[0][0][0]))
+        self.run(dialect.judge_session(), f"SELECT GET_LOCK('{PREFIX}{self._id}', 0)")
         return dialect
 
     def _is_abandoned(self, maker: str) -> bool:
@@ -94,10 +115,36 @@ class Judge:
                     results.append(cursor.fetchall())
                 return results
         except pymysql.MySQLError as error:
-            if self._connection.open and not is_lost(error):
-                raise
-            self.is_lost = True
-            raise BackendError(f"{self.endpoint.label} is gone: {error.args[-1]}") from error
+            raise self._blame(error) from error
+
+    def _blame(self, error: pymysql.MySQLError) -> Exception:
+        """The error itself where the server refused a statement; else it is gone."""
+        if self._connection.open and not is_lost(error):
+            return error
+        self.is_lost = True
+        return BackendError(f"{self.endpoint.label} is gone: {error.args[-1]}")
+
+    def read(self, *statements: str, most_bytes: int) -> list[tuple[Row, ...]]:
+        """Like `run`, for rows that an agent wrote: at most about `most_bytes` of them.
+
+        Raises:
+            TooLarge: There are more.
+        """
+        try:
+            with SSCursor(self._connection) as cursor:
+                cursor.execute(";\n".join(statements))
+                results = []
+                while True:
+                    results.append(_bounded(cursor, most_bytes))
+                    if not cursor.nextset():
+                        return results
+        except TooLarge:
+            self._connection.close()
+            self._connection = self._connect()
+            self._prepare_session()
+            raise
+        except pymysql.MySQLError as error:
+            raise self._blame(error) from error
 
     def check_alive(self) -> None:
         """Raises BackendError if the server is gone."""
@@ -164,3 +211,13 @@ _LOST = frozenset({0, 1053, 1077, 1078, 1079, 2006, 2013, 2014, 2027, 2055})
 def is_lost(error: pymysql.MySQLError) -> bool:
     """Whether an error means that there is no connection any more."""
     return not error.args or error.args[0] in _LOST or not isinstance(error.args[0], int)
+
+
+def _bounded(cursor: SSCursor, most_bytes: int) -> tuple[Row, ...]:
+    rows: list[Row] = []
+    while (row := cursor.fetchone()) is not None:
+        if most_bytes <= 0:
+            raise TooLarge(tuple(rows))
+        rows.append(row)
+        most_bytes -= len(repr(row))
+    return tuple(rows)

@@ -1,4 +1,4 @@
-"""Statements that MariaDB or seekdb take otherwise than MySQL 8 does, made to agree.
+"""Statements that MariaDB takes otherwise than MySQL 8 does, made to agree.
 
 Text is inserted at the places of tokens and nothing else changes: an error message still
 quotes what the agent wrote. A statement that cannot be taken apart is left alone.
@@ -23,11 +23,6 @@ def for_mariadb(sql: str) -> str:
         return unsorted_groups(sql)
     if _DELETES.search(sql):
         return named_delete(sql)
-    return sql
-
-
-def for_seekdb(sql: str) -> str:
-    """What makes seekdb do what MySQL 8 does for `sql`."""
     return sql
 
 

@@ -5,24 +5,35 @@ from __future__ import annotations
 import pymysql
 
 from lifelong_gym.backends.database.contract import Row, Snapshot, TableState
-from lifelong_gym.backends.database.judge import Judge
+from lifelong_gym.backends.database.judge import Judge, TooLarge
 from lifelong_gym.backends.database.names import quoted
+
+MOST_BYTES = 1 << 26
+"""About how many bytes of rows a snapshot holds; what is more is cut, and marked so."""
 
 _NO_SUCH_DATABASE = 1049
 
 
-def read(judge: Judge, database: str) -> Snapshot:
+def read(judge: Judge, database: str, *, most_bytes: int = MOST_BYTES) -> Snapshot:
     """Every table and view of `database`; nothing if an agent dropped it."""
     kinds = _kinds(judge, database)
+    try:
+        return _read_together(judge, database, kinds, most_bytes)
+    except (pymysql.MySQLError, TooLarge):  # an agent left something odd
+        return _read_each(judge, database, kinds, most_bytes)
+
+
+def _read_together(judge: Judge, database: str, kinds: dict[str, str], most_bytes: int) -> Snapshot:
+    """One round trip for all tables: what a task's own tables need."""
     statements = []
     for name, kind in kinds.items():
-        statements.append(f"SHOW COLUMNS FROM {quoted(name)} FROM {quoted(database)}")
-        if kind != "VIEW":
-            statements.append(f"SELECT * FROM {quoted(database)}.{quoted(name)}")
-    results = iter(judge.run(*statements) if statements else ())
+        place = _place(database, name)
+        statements.append(f"SHOW COLUMNS FROM {place}")
+        statements += [] if kind == "VIEW" else [f"SELECT * FROM {place}"]
+    results = iter(judge.read(*statements, most_bytes=most_bytes) if statements else ())
     return {
         name: TableState(
-            columns=tuple((str(row[0]), str(row[1])) for row in next(results)),
+            columns=_columns(next(results)),
             rows=() if kind == "VIEW" else next(results),
             kind=kind,
         )
@@ -30,17 +41,53 @@ def read(judge: Judge, database: str) -> Snapshot:
     }
 
 
+def _read_each(judge: Judge, database: str, kinds: dict[str, str], most_bytes: int) -> Snapshot:
+    """Table by table: one that cannot be read, a broken view for example, stays empty."""
+    state: Snapshot = {}
+    for name, kind in kinds.items():
+        columns: tuple[tuple[str, str], ...] = ()
+        rows: tuple[Row, ...] = ()
+        is_cut = False
+        try:
+            columns = _columns(judge.run(f"SHOW COLUMNS FROM {_place(database, name)}")[0])
+            if kind != "VIEW":
+                select = f"SELECT * FROM {_place(database, name)}"
+                rows = judge.read(select, most_bytes=most_bytes)[0]
+        except TooLarge as error:
+            rows, is_cut = error.rows, True
+        except pymysql.MySQLError:
+            is_cut = kind != "VIEW"
+        most_bytes -= sum(len(repr(row)) for row in rows)
+        state[name] = TableState(columns, rows, kind, is_cut)
+    return state
+
+
 def joined_rows(judge: Judge, database: str, table: str) -> list[str] | None:
     """`CONCAT_WS(',', ...)` over every row of `table`; None if there is no such table."""
     if _kinds(judge, database).get(table, "VIEW") == "VIEW":
         return None
-    place = f"{quoted(database)}.{quoted(table)}"
+    place = _place(database, table)
     columns = ", ".join(quoted(str(row[0])) for row in judge.run(f"SHOW COLUMNS FROM {place}")[0])
-    return [_text(row) for row in judge.run(f"SELECT CONCAT_WS(',', {columns}) FROM {place}")[0]]
+    select = f"SELECT CONCAT_WS(',', {columns}) FROM {place}"
+    try:
+        rows = judge.read(select, most_bytes=MOST_BYTES)[0]
+    except TooLarge as error:
+        rows = error.rows
+    except pymysql.MySQLError:  # a table that cannot be read equals none
+        return None
+    return [_text(row) for row in rows]
 
 
 def _text(row: Row) -> str:
     return row[0].decode("utf-8", "replace") if isinstance(row[0], bytes) else str(row[0])
+
+
+def _place(database: str, table: str) -> str:
+    return f"{quoted(database)}.{quoted(table)}"
+
+
+def _columns(described: tuple[Row, ...]) -> tuple[tuple[str, str], ...]:
+    return tuple((str(row[0]), str(row[1])) for row in described)
 
 
 def _kinds(judge: Judge, database: str) -> dict[str, str]:

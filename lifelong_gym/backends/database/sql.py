@@ -16,13 +16,13 @@ _BEFORE_BODY = frozenset(
 
 
 def count_statements(sql: str) -> int:
-    """How many statements `sql` holds.
+    r"""How many statements `sql` holds.
 
     A routine, trigger or event is one, whatever is in its body. A text that cannot be
     taken apart counts as one: the server will say what is wrong with it.
 
     Examples:
-        >>> count_statements("SELECT ';' -- ; \\n;"), count_statements("SELECT 1; SELECT 2")
+        >>> count_statements("SELECT ';' -- ; \n;"), count_statements("SELECT 1; SELECT 2")
         (1, 2)
         >>> count_statements("-- nothing")
         0

@@ -64,7 +64,10 @@ class MySQLWorkspace(Workspace):
     def execute(self, statement: str, *, max_bytes: int = 1 << 24) -> Result:
         """Runs one statement as the agent; see `Workspace.execute`."""
         self._check_usable()
-        sql = self._names.enter(self._judge.dialect.rewrite(statement))
+        dialect = self._judge.dialect
+        for refuse in dialect.refusals:
+            refuse(statement)
+        sql = self._names.enter(dialect.rewrite(statement))
         try:
             if self._session is None:
                 self._session = self._open_session()
