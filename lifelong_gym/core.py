@@ -175,7 +175,7 @@ class LanguageEnv(gymnasium.Env[str, "str | None"], Generic[TaskT]):
         UsageError: An argument is out of its range, or there is no task.
     """
 
-    metadata: dict[str, Any] = {"render_modes": ["ansi"]}  # noqa: RUF012 - Gymnasium's name
+    metadata: dict[str, Any] = {"render_modes": ["ansi"], "render_fps": 1}  # noqa: RUF012
     domain: ClassVar[str]
     default_max_turns: ClassVar[int]
 
