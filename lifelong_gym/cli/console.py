@@ -12,8 +12,19 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
+    from rich.table import Table
 
 _PIPE_WIDTH = 10_000  # what is not a screen has no edge to wrap a row at
+
+
+def table(*columns: str, **settings: Any) -> Table:
+    """A table that folds a long word where it has no room, so that nothing is lost."""
+    from rich.table import Table
+
+    made = Table(**settings)
+    for column in columns:
+        made.add_column(column, overflow="fold")
+    return made
 
 
 def show(*renderables: RenderableType) -> None:

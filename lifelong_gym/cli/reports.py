@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lifelong_gym.cli.console import plain, show, write
+from lifelong_gym.cli.console import plain, show, table, write
 from lifelong_gym.cli.failures import writing_to
 from lifelong_gym.cli.options import OutputFile, examples
 from lifelong_gym.errors import UsageError
@@ -99,8 +99,6 @@ def _text(folders: Sequence[Path], format: ReportFormat) -> str:
 
 
 def _tables(folders: Sequence[Path]) -> list[Table]:
-    from rich.table import Table
-
     from lifelong_gym.runs import Run, report_table
     from lifelong_gym.runs.report import sections
 
@@ -108,19 +106,17 @@ def _tables(folders: Sequence[Path]) -> list[Table]:
         played = Run.load(folders[0])
         shown = [section for section in sections(played) if section.title in _IN_DETAIL]
         return [report_table(played), *map(_section_table, shown)]
-    table = Table(*_SIDE_BY_SIDE)
+    rows = table(*_SIDE_BY_SIDE)
     for folder in folders:
-        table.add_row(*_row(folder, Run.load(folder)))
-    return [table]
+        rows.add_row(*_row(folder, Run.load(folder)))
+    return [rows]
 
 
 def _section_table(section: Section) -> Table:
-    from rich.table import Table
-
-    table = Table(*section.columns, title=section.title)
+    rows = table(*section.columns, title=section.title)
     for row in section.rows:
-        table.add_row(*row)
-    return table
+        rows.add_row(*row)
+    return rows
 
 
 def _markdown(folders: Sequence[Path]) -> str:

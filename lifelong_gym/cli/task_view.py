@@ -61,7 +61,7 @@ def _lines(value: Any) -> str:
 def _table(table: Table) -> RichTable:
     shown = RichTable(title=table.name, title_justify="left")
     for column in table.columns:
-        shown.add_column(f"{column.name}\n{column.type}")
+        shown.add_column(f"{column.name}\n{column.type}", overflow="fold")
     for row in table.rows[:_ROWS]:
         shown.add_row(*("NULL" if cell is None else str(cell) for cell in row))
     if left := len(table.rows) - _ROWS:

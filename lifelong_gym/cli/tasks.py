@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lifelong_gym.cli.console import show, write
+from lifelong_gym.cli.console import show, table, write
 from lifelong_gym.cli.failures import FOUND
 from lifelong_gym.cli.options import EnvArgs, EnvId, Quiet, Reference, examples
 from lifelong_gym.errors import UsageError
@@ -36,15 +36,12 @@ def _tasks() -> None:
 )
 def list_tasks(reference: Reference, env: EnvId = _DEFAULT_ENV) -> None:
     """List the tasks that a reference names."""
-    from rich.table import Table
-
     tasks = _load(reference, env)
-    table = Table("id", "skills")
-    table.add_column("instruction", no_wrap=True, overflow="ellipsis")
+    rows = table("id", "skills", "instruction")
     for task in tasks:
         instruction = textwrap.shorten(task.instruction, _INSTRUCTION_WIDTH, placeholder=" ...")
-        table.add_row(task.id, ", ".join(task.skills), instruction)
-    show(table, _count(len(tasks)))
+        rows.add_row(task.id, ", ".join(task.skills), instruction)
+    show(rows, _count(len(tasks)))
 
 
 @app.command("show", epilog=examples("tasks show builtin library/new-book"))
@@ -105,15 +102,13 @@ def _load(reference: str, env_id: str) -> Sequence[Task]:
 
 
 def _tell_findings(unsound: Iterable[Finding], total: int) -> None:
-    from rich.table import Table
-
-    table = Table("task", "what is wrong", show_lines=True)
+    rows = table("task", "what is wrong", show_lines=True)
     for finding in unsound:
-        table.add_row(finding.task_id, "\n".join(finding.problems))
-    if table.row_count == 0:
+        rows.add_row(finding.task_id, "\n".join(finding.problems))
+    if rows.row_count == 0:
         write(f"{_count(total)}, all sound")
         return
-    show(table, f"{_count(total)}, {table.row_count} not sound")
+    show(rows, f"{_count(total)}, {rows.row_count} not sound")
 
 
 def _no_such_task(task_id: str, ids: Sequence[str], reference: str) -> UsageError:

@@ -73,7 +73,10 @@ def start():
     yield start
     for process in processes:
         process.kill()
-        process.communicate()
+        process.wait()
+        for stream in (process.stdout, process.stderr):
+            if stream is not None:
+                stream.close()
 
 
 @pytest.fixture
