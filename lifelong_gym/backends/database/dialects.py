@@ -35,6 +35,7 @@ _COMMON = (
     f"timestamp={CLOCK}",
 )
 _SEEDS = ("rand_seed1=20250101", "rand_seed2=31415926")
+_REFUSALS = (refusals.refuse_empty, refusals.refuse_xa)
 _PRIVILEGES = (
     "SELECT, INSERT, UPDATE, DELETE, CREATE, DROP, INDEX, ALTER, REFERENCES, LOCK TABLES, "
     "CREATE VIEW, SHOW VIEW, CREATE ROUTINE, ALTER ROUTINE, EXECUTE, TRIGGER"
@@ -66,7 +67,7 @@ class Dialect:
     judge_limit: str
     privileges: str
     rewrite: Callable[[str], str] = str
-    refusals: tuple[Callable[[str], None], ...] = (refusals.refuse_xa,)
+    refusals: tuple[Callable[[str], None], ...] = _REFUSALS
 
     def session(self, limit_s: float) -> str:
         """The statement that prepares a session for a task's statements."""
@@ -118,12 +119,12 @@ def _mariadb(version: str) -> Dialect:
         version=version,
         collation=f"utf8mb4_{'uca1400' if has_uca14 else 'unicode_520'}_nopad"
         + ("_ai_ci" if has_uca14 else "_ci"),
-        settings=(*_COMMON, *_SEEDS, "max_recursive_iterations=1000"),
+        settings=(*_COMMON, *_SEEDS, "max_recursive_iterations=1000", "tmp_memory_table_size=0"),
         limit="max_statement_time={seconds:g}",
         judge_limit="max_statement_time=60, lock_wait_timeout=10",
         privileges=f"{_PRIVILEGES}, CREATE TEMPORARY TABLES",
         rewrite=rewrites.for_mariadb,
-        refusals=(refusals.refuse_xa, refusals.refuse_target_in_subquery),
+        refusals=(*_REFUSALS, refusals.refuse_target_in_subquery),
     )
 
 
@@ -137,7 +138,8 @@ def _seekdb(version: str) -> Dialect:
         judge_limit="ob_query_timeout=60000000",
         privileges=_PRIVILEGES,
         refusals=(
-            refusals.refuse_xa,
+            *_REFUSALS,
+            refusals.refuse_second_statement,
             refusals.refuse_target_in_subquery,
             refusals.refuse_limit_in_subquery,
         ),

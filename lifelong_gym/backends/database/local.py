@@ -43,6 +43,7 @@ _SWITCHES = (
     "--innodb-buffer-pool-size=64M",
     "--innodb-flush-log-at-trx-commit=0",
     "--innodb-doublewrite=0",
+        "--innodb-stats-persistent=0",
     "--innodb-fast-shutdown=2",
     "--innodb-buffer-pool-dump-at-shutdown=OFF",
     "--innodb-temp-data-file-path=ibtmp1:12M:autoextend:max:1G",
@@ -68,9 +69,9 @@ class LocalDriver(Driver):
         """The endpoint of the shared server; see `Driver.start`."""
         if self._lease is None:
             program = find_program()
-            version = _version(program)
+            version = version_of(program)
             self._lease = lease(
-                f"local-{_key(program, version)}", lambda data: _orders(program, version, data)
+                f"local-{_key(program, version)}", lambda data: orders(program, version, data)
             )
         hello = self._lease.hello
         return Endpoint(
@@ -104,7 +105,8 @@ def find_program() -> Path:
     )
 
 
-def _version(program: Path) -> str:
+def version_of(program: Path) -> str:
+    """What the program says of itself."""
     run = subprocess.run(
         [program, "--no-defaults", "--version"], capture_output=True, text=True, check=False
     )
@@ -117,7 +119,8 @@ def _key(program: Path, version: str) -> str:
     return hashlib.sha256(words.encode()).hexdigest()[:12]
 
 
-def _orders(program: Path, version: str, data: Path) -> Orders:
+def orders(program: Path, version: str, data: Path) -> Orders:
+    """How to run a fresh server with its files in `data`."""
     password = secrets.token_hex(16)
     socket = data / "socket"
     is_mariadb = "mariadb" in version.lower()

@@ -20,9 +20,9 @@ _DELETE_MODIFIERS = {"LOW_PRIORITY", "QUICK", "IGNORE"}
 def for_mariadb(sql: str) -> str:
     """What makes MariaDB do what MySQL 8 does for `sql`."""
     if _GROUPS.search(sql):
-        return unsorted_groups(sql)
+        sql = unsorted_groups(sql)
     if _DELETES.search(sql):
-        return named_delete(sql)
+        sql = named_delete(sql)
     return sql
 
 
