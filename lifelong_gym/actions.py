@@ -55,7 +55,8 @@ class Form:
 
     Attributes:
         name: What `Action.name` will say.
-        words: The marker, two parts around a colon: `("Action", "Operation")`.
+        words: The marker, two parts around a colon: `("Action", "Operation")`; the second
+            is empty where anything may follow, and the payload says whether it fits.
         payload: Reads what must follow the marker.
     """
 
@@ -67,7 +68,7 @@ class Form:
     def marker(self) -> str:
         """A regular expression for the marker, without what may stand before it."""
         before, after = (re.escape(word).replace(r"\ ", "[ \t]+") for word in self.words)
-        return rf"{before}{_COLON}{after}(?![^\W_])"
+        return rf"{before}{_COLON}{after}" + (r"(?![^\W_])" if after else "")
 
 
 def read_action(text: str, forms: Sequence[Form]) -> Action | None:

@@ -11,12 +11,25 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-NAME = re.compile(r"[*_`]{0,3}(\w+)[ \t]*\(")
+_NAME = re.compile(r"[*_`]{0,3}(\w+)[ \t]*\(")
+_SUBMITTED = re.compile(r"(?:var(?:iable)?\s*)?[#＃]\s*[^\s,;*`_)]*", re.IGNORECASE)
 _VARIABLE = re.compile(r"(?:var(?:iable)?\s*)?#\s*([0-9]{1,9})", re.IGNORECASE)
 _VARIABLE_LIKE = re.compile(r"(?:var(?:iable)?\s*)?[#＃]", re.IGNORECASE)
 _END = re.compile(r"\s*([,)])")
 _QUOTES = {'"': '"', "'": "'", "`": "`", "“": "”", "‘": "’"}
 _LONGEST = 4000  # characters of a call that are read
+
+
+def call_payload(text: str, start: int, limit: int) -> str | None:
+    """The payload of `Action:`, a name and what stands in and behind its parentheses."""
+    found = _NAME.match(text, start, limit)
+    return text[start:limit] if found and ")" in text[found.end() : limit] else None
+
+
+def variable_payload(text: str, start: int, limit: int) -> str | None:
+    """The payload of `Final Answer:`, whatever begins like a variable: `#0`, `#-1`."""
+    found = _SUBMITTED.match(text, start, limit)
+    return found[0].rstrip(".!?") if found else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +63,7 @@ def read_call(text: str, names: Mapping[str, str]) -> Call:
         >>> read_call("intersection( #0 ,#1 ) as said", {}).arguments
         ('#0', '#1')
     """
-    found = NAME.match(text)
+    found = _NAME.match(text)
     assert found, "the reader of actions found a name"
     text = text[: found.end() + _LONGEST]
     longest_first = sorted(names, key=len, reverse=True)

@@ -5,8 +5,12 @@ from __future__ import annotations
 from lifelong_gym.core import Task
 from lifelong_gym.errors import UsageError
 from lifelong_gym.tasks.database import DatabaseTask
+from lifelong_gym.tasks.knowledge_graph import KnowledgeGraphTask
 
-DOMAINS: dict[str, type[Task]] = {"database": DatabaseTask}
+DOMAINS: dict[str, type[Task]] = {
+    "database": DatabaseTask,
+    "knowledge_graph": KnowledgeGraphTask,
+}
 """Domain to task model; a domain of an environment is one of these."""
 
 

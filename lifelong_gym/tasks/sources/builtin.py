@@ -15,7 +15,16 @@ def _database() -> Sequence[Task]:
     return TASKS
 
 
-_TASKS: dict[str, Callable[[], Sequence[Task]]] = {"database": _database}
+def _knowledge_graph() -> Sequence[Task]:
+    from lifelong_gym.tasks.builtin.knowledge_graph import TASKS
+
+    return TASKS
+
+
+_TASKS: dict[str, Callable[[], Sequence[Task]]] = {
+    "database": _database,
+    "knowledge_graph": _knowledge_graph,
+}
 
 
 def read(reference: Reference, domain: str) -> Sequence[Task]:
