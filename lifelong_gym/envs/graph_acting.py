@@ -31,9 +31,9 @@ class Acting:
         """
         name = call.name.lower()
         self._check(call, name)
-        first = self._argument(name, call.arguments[0])
+        first = self._argument(name, call.arguments[0], deadline)
         if name == "intersection":
-            return self._walk.intersection(first, self._argument(name, call.arguments[1]))
+            return self._walk.intersection(first, self._argument(name, call.arguments[1], deadline))
         if name == "count":
             return self._walk.count(first)
         if name == "get_neighbors":
@@ -76,12 +76,13 @@ class Acting:
                 f"but {_counted(given)} {'is' if given == 1 else 'are'} provided"
             )
 
-    def _argument(self, name: str, text: str) -> Entity | Variable:
+    def _argument(self, name: str, text: str, deadline: Deadline) -> Entity | Variable:
         if (entity_id := self._names.get(text)) is not None:
             return Entity(entity_id)
         if looks_like_variable(text):
             return self.variable(text)
-        if text in self._names.values() or (text and self._graph.entity(text) is not None):
+        known = text in self._names.values()
+        if known or (text and self._graph.entity(text, deadline) is not None):
             return Entity(text)
         raise ActionError(
             f"{name}: {clipped(text)!r} is neither a Variable nor an entity. "

@@ -123,8 +123,7 @@ def rules(action_format: str, turns: int) -> str:
         final = "call the tool final_answer, for example with #3."
     else:
         calls = {
-            name: f"Action: {name}({', '.join(arguments)})"
-            for name, arguments in _EXAMPLES.items()
+            name: f"Action: {name}({', '.join(arguments)})" for name, arguments in _EXAMPLES.items()
         }
         final = "\nFinal Answer: #3"
     return _RULES.format(**calls, final_answer=final, turns=turns)

@@ -25,9 +25,15 @@ from lifelong_gym.backends.graph import (
 from lifelong_gym.core import Grading, LanguageEnv, Reply
 from lifelong_gym.envs import graph_rules as rules
 from lifelong_gym.envs.graph_acting import Acting
-from lifelong_gym.envs.graph_calls import Call, call_payload, read_call, variable_payload
+from lifelong_gym.envs.graph_calls import (
+    Call,
+    call_payload,
+    read_call,
+    variable_number,
+    variable_payload,
+)
 from lifelong_gym.envs.graph_rules import FINAL_ANSWER
-from lifelong_gym.errors import UsageError
+from lifelong_gym.errors import BackendError, UsageError
 from lifelong_gym.scoring.answers import grade_set
 from lifelong_gym.tasks import KnowledgeGraphTask, TaskSet
 from lifelong_gym.tools import read_tool_call, tool_call, tool_calls
@@ -98,8 +104,12 @@ class KnowledgeGraphEnv(LanguageEnv[KnowledgeGraphTask]):
     def reference_actions(self, task: KnowledgeGraphTask) -> Generator[str, str, None]:
         """Plays the reference actions, then answers with the last variable that they made."""
         names = {entity.id: entity.name for entity in task.entities}
+        # Where an entity is called like a variable, the variable has to be called one.
+        names |= {
+            name: f"variable {name}" for name in task.ids if variable_number(name) is not None
+        }
         for action in task.actions:
-            call = read_call(action, task.ids)
+            call = read_call(action, {})
             arguments = tuple(names.get(argument, argument) for argument in call.arguments)
             yield self._write(Call(call.name, arguments))
         if self._walk.variables:
@@ -110,7 +120,9 @@ class KnowledgeGraphEnv(LanguageEnv[KnowledgeGraphTask]):
         shown = super().render()
         if shown is None or not self._walk.variables:
             return shown
-        return "\n\n".join([shown, "== Variables", *map(self._shown_variable, self._walk.variables)])
+        return "\n\n".join(
+            [shown, "== Variables", *map(self._shown_variable, self._walk.variables)]
+        )
 
     def _rules(self, task: KnowledgeGraphTask) -> str:
         return rules.rules(self.action_format, self.max_turns)
@@ -120,7 +132,11 @@ class KnowledgeGraphEnv(LanguageEnv[KnowledgeGraphTask]):
             self._check_graph(task)
         self._walk = Exploration(self._graph, self._ontology)
         self._answer = None
-        return f"Question: {task.instruction}\nEntities: {[entity.name for entity in task.entities]}"
+        alike = [name for name in task.ids if variable_number(name) is not None]
+        note = "".join(
+            f"\n{name} is that entity; write variable {name} for the Variable." for name in alike
+        )
+        return f"Question: {task.instruction}\nEntities: {list(task.ids)}{note}"
 
     def _respond(self, action: str, task: KnowledgeGraphTask) -> Reply:
         read = self._read(action, task)
@@ -135,10 +151,12 @@ class KnowledgeGraphEnv(LanguageEnv[KnowledgeGraphTask]):
         except ActionError as error:
             return Reply(f"Error in executing '{read}'. Error: {error}")
         except ActionTimeout as error:
-            return Reply(f"Error in executing '{read}'. Error: {read.name}: {error}: {rules.TOO_SLOW}")
+            return Reply(
+                f"Error in executing '{read}'. Error: {read.name}: {error}: {rules.TOO_SLOW}"
+            )
         success = f"{read} executes successfully. Observation: "
         if isinstance(made, Variable):
-            return Reply(success + made.described, info={"variable": _described(made)})
+            return Reply(success + made.described, info={"variable": made.record})
         left = self.max_observation_bytes - len(success.encode())
         return Reply(success + rules.listed(made, left))
 
@@ -153,7 +171,12 @@ class KnowledgeGraphEnv(LanguageEnv[KnowledgeGraphTask]):
         """Refuses a graph that has nothing to do with the tasks."""
         first = (entity for other in (task, *self.task_set) for entity in other.entities)
         looked_up = [entity for entity, _ in zip(first, range(_LOOKED_UP), strict=False)]
-        if looked_up and not any(self._graph.entity(entity.id) for entity in looked_up):
+        deadline = Deadline(self._timeout_s)
+        try:
+            found = any(self._graph.entity(entity.id, deadline) for entity in looked_up)
+        except ActionTimeout as error:
+            raise BackendError(f"looking up an entity was {error}") from error
+        if looked_up and not found:
             raise UsageError(
                 f"the graph has none of {', '.join(entity.id for entity in looked_up[:3])}, ...: "
                 "give the graph of these tasks, graph=PATH or a SPARQL endpoint's URL"
@@ -181,11 +204,11 @@ class KnowledgeGraphEnv(LanguageEnv[KnowledgeGraphTask]):
             return tool_call(call.name, dict(zip(names, call.arguments, strict=True)))
         if call.name == FINAL_ANSWER:
             return f"Final Answer: {call.arguments[0]}"
-        return f"Action: {call}"
+        return f"Action: {call.name}({', '.join(call.arguments)})"
 
     def _shown_variable(self, variable: Variable) -> str:
         members = [str(member) for member, _ in zip(variable.entities, range(5), strict=False)]
-        named = [f"{self._graph.name_of(m) or ''} {m}".strip() for m in members]
+        named = [f"{self._graph.name_of(member) or ''} {member}".strip() for member in members]
         more = ", ..." if variable.size > len(members) else ""
         return f"{variable.described}\n{', '.join(named)}{more}\n{variable.sparql}"
 
@@ -196,16 +219,6 @@ def _forms() -> tuple[Form, ...]:
         Form("Action", ("Action", ""), call_payload),
         Form(FINAL_ANSWER, ("Final Answer", ""), variable_payload),
     )
-
-
-def _described(variable: Variable) -> dict[str, Any]:
-    """A variable for `info`, and so for the trajectory."""
-    return {
-        "name": str(variable),
-        "type": variable.type or "",
-        "size": variable.size,
-        "sparql": variable.sparql,
-    }
 
 
 def make_knowledge_graph_env(

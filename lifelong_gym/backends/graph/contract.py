@@ -63,7 +63,7 @@ class Graph(ABC):
         """What serves the graph, and its version; opens the graph if need be."""
 
     @abstractmethod
-    def entity(self, entity_id: str) -> Entities | None:
+    def entity(self, entity_id: str, deadline: Deadline) -> Entities | None:
         """The set of that one entity; None if no triple has it as subject or object."""
 
     @abstractmethod
@@ -85,7 +85,7 @@ class Graph(ABC):
         """Those with the largest (or smallest) value; all that tie, none without values."""
 
     @abstractmethod
-    def range_of(self, relation: str) -> str | None:
+    def range_of(self, relation: str, deadline: Deadline) -> str | None:
         """The type of what a relation leads to; None where the graph does not say.
 
         It is what the graph declares (`rdfs:range`, `type.property.expected_type`), else the

@@ -61,7 +61,7 @@ class NumberedEntities(AbstractSet[str]):
         return super().__and__(other)
 
     @classmethod
-    def _from_iterable(cls, ids: Any) -> AbstractSet[Any]:  # type: ignore[override]
+    def _from_iterable(cls, ids: Any) -> AbstractSet[Any]:
         return frozenset(ids)
 
 
@@ -90,7 +90,7 @@ class EmbeddedGraph(Graph):
         """The format of the index, and how large the graph is."""
         return f"index {FORMAT}, numpy {version_of('numpy')}, {self._index.triples} triples"
 
-    def entity(self, entity_id: str) -> Entities | None:
+    def entity(self, entity_id: str, deadline: Deadline) -> Entities | None:
         """See `Graph.entity`."""
         number = self._index.ids.find(normal_id(entity_id))
         if number is None:
@@ -131,7 +131,7 @@ class EmbeddedGraph(Graph):
         best = np.array(sorted(map(int, exact)), np.int32)
         return NumberedEntities(index, np.unique(subjects[np.isin(literals, best)]))
 
-    def range_of(self, relation: str) -> str | None:
+    def range_of(self, relation: str, deadline: Deadline) -> str | None:
         """See `Graph.range_of`."""
         return self._index.ranges.get(relation)
 

@@ -65,12 +65,12 @@ class EndpointGraph(Graph):
             self._select("SELECT (1 AS ?one) WHERE { }", Deadline(_PATIENCE_S))
         return self._connection.server or "unknown server"
 
-    def entity(self, entity_id: str) -> Entities | None:
+    def entity(self, entity_id: str, deadline: Deadline) -> Entities | None:
         """See `Graph.entity`."""
         node = f"<{iri(entity_id)}>"
         found = self._select(
             f"SELECT ?p WHERE {{ {{ {node} ?p ?o }} UNION {{ ?s ?p {node} }} }} LIMIT 1",
-            Deadline(_PATIENCE_S),
+            deadline,
         )
         return frozenset({normal_id(entity_id)}) if found else None
 
@@ -103,10 +103,12 @@ class EndpointGraph(Graph):
         )
         return extreme(pairs, largest=largest, deadline=deadline)
 
-    def range_of(self, relation: str) -> str | None:
+    def range_of(self, relation: str, deadline: Deadline) -> str | None:
         """See `Graph.range_of`; asked once for each relation."""
         if relation not in self._ranges:
-            self._ranges[relation] = self._declared(relation) or self._told_by_types(relation)
+            self._ranges[relation] = self._declared(relation, deadline) or self._told_by_types(
+                relation, deadline
+            )
         return self._ranges[relation]
 
     def select(self, query: str) -> frozenset[str]:
@@ -153,9 +155,7 @@ class EndpointGraph(Graph):
         if len(page) < _SURELY_WHOLE:
             yield from page
             return
-        counted = self._select(
-            f"SELECT (COUNT(*) AS ?n) WHERE {{ {{ {inner} }} }}", deadline
-        )
+        counted = self._select(f"SELECT (COUNT(*) AS ?n) WHERE {{ {{ {inner} }} }}", deadline)
         total, read = int(counted[0]["n"]["value"]), 0
         # An ordered subquery: Virtuoso sorts no more than 10,000 rows of an outer one.
         ordered = f"SELECT {columns} WHERE {{ {{ {inner} ORDER BY {columns} }} }}"
@@ -181,30 +181,30 @@ class EndpointGraph(Graph):
 
     # Types -----------------------------------------------------------------------------
 
-    def _declared(self, relation: str) -> str | None:
+    def _declared(self, relation: str, deadline: Deadline) -> str | None:
         rows = self._select(
             f"SELECT DISTINCT ?t WHERE {{ <{iri(relation)}> {_either(RANGE_PREDICATES)} ?t . "
             "FILTER(isIRI(?t)) }",
-            Deadline(_PATIENCE_S),
+            deadline,
         )
         return min((id_of(row["t"]["value"]) for row in rows), default=None)
 
-    def _told_by_types(self, relation: str) -> str | None:
+    def _told_by_types(self, relation: str, deadline: Deadline) -> str | None:
         typed = f"?s <{iri(relation)}> ?o . ?o {_either(TYPE_PREDICATES)} ?t . FILTER(isIRI(?t))"
-        counts = self._counts(typed, "?o")
+        counts = self._counts(typed, "?o", deadline)
         if not counts:
             return None
-        whole = self._select(
-            f"SELECT (COUNT(DISTINCT ?o) AS ?n) WHERE {{ {typed} }}", Deadline(_PATIENCE_S)
-        )
+        whole = self._select(f"SELECT (COUNT(DISTINCT ?o) AS ?n) WHERE {{ {typed} }}", deadline)
         names = " ".join(f"<{iri(name)}>" for name in counts)
-        sizes = self._counts(f"VALUES ?t {{ {names} }} ?x {_either(TYPE_PREDICATES)} ?t .", "?x")
+        sizes = self._counts(
+            f"VALUES ?t {{ {names} }} ?x {_either(TYPE_PREDICATES)} ?t .", "?x", deadline
+        )
         return narrowest(counts, int(whole[0]["n"]["value"]), sizes)
 
-    def _counts(self, pattern: str, what: str) -> dict[str, int]:
+    def _counts(self, pattern: str, what: str, deadline: Deadline) -> dict[str, int]:
         rows = self._select(
             f"SELECT ?t (COUNT(DISTINCT {what}) AS ?n) WHERE {{ {pattern} }} GROUP BY ?t",
-            Deadline(_PATIENCE_S),
+            deadline,
         )
         return {id_of(row["t"]["value"]): int(row["n"]["value"]) for row in rows if "t" in row}
 

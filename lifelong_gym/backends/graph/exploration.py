@@ -17,7 +17,6 @@ from lifelong_gym.backends.graph.expressions import And, Count, Entity, Expressi
 from lifelong_gym.backends.graph.ontology import Ontology
 from lifelong_gym.backends.graph.sparql import sparql_of
 
-
 _MOST_WRITTEN = 200  # operations: what intersects with itself again and again doubles
 
 
@@ -64,6 +63,12 @@ class Variable:
         """How many entities it has; for a count, 1."""
         return len(self.entities)
 
+    @property
+    def record(self) -> dict[str, str | int]:
+        """What `info`, and so a trajectory, says of it."""
+        kind = self.type or ""
+        return {"name": str(self), "type": kind, "size": self.size, "sparql": self.sparql}
+
     def __str__(self) -> str:
         return f"#{self.number}"
 
@@ -99,7 +104,7 @@ class Exploration:
 
     def get_relations(self, of: Argument, deadline: Deadline) -> list[str]:
         """The relations that lead on from an entity or a variable."""
-        entities = self._entities("get_relations", of)
+        entities = self._entities("get_relations", of, deadline)
         found = [] if entities is None else self._graph.relations(entities, deadline)
         if self._ontology:
             found = [name for name in found if name in self._ontology.relations]
@@ -108,7 +113,7 @@ class Exploration:
 
     def get_neighbors(self, of: Argument, relation: str, deadline: Deadline) -> Variable:
         """Where a relation leads from an entity or a variable."""
-        entities = self._entities("get_neighbors", of)
+        entities = self._entities("get_neighbors", of, deadline)
         if (listed := self._relations.get(_key(of))) is None:
             raise ActionError(
                 f"get_neighbors: execute get_relations for {of} before executing get_neighbors"
@@ -120,7 +125,7 @@ class Exploration:
             )
         found = self._graph.neighbors(entities, relation, deadline)
         expression = Join(relation, of if isinstance(of, Entity) else of.expression)
-        kind = self._range(relation)
+        kind = self._range(relation, deadline)
         return self._new(found, expression, kind, "get_neighbors", (relation, of))
 
     def intersection(self, left: Argument, right: Argument) -> Variable:
@@ -187,14 +192,14 @@ class Exploration:
         self.variables.append(variable)
         return variable
 
-    def _range(self, relation: str) -> str | None:
+    def _range(self, relation: str, deadline: Deadline) -> str | None:
         if self._ontology:
             return self._ontology.ranges.get(relation)
-        return self._graph.range_of(relation)
+        return self._graph.range_of(relation, deadline)
 
-    def _entities(self, name: str, argument: Argument) -> Entities | None:
+    def _entities(self, name: str, argument: Argument, deadline: Deadline) -> Entities | None:
         if isinstance(argument, Entity):
-            return self._graph.entity(argument.id)
+            return self._graph.entity(argument.id, deadline)
         return self._variable(name, argument).entities
 
     def _variable(self, name: str, argument: Argument) -> Variable:

@@ -1,7 +1,7 @@
 """S-expressions: what a variable is defined by, and how published questions are written.
 
 `(JOIN (R r) e)` is where the relation r leads from e, `(JOIN r e)` what has e as the object
-of r; `(AND a b)` is what is in both, and a type's name stands for its entities. `COUNT`,
+of r; `(AND a b)` is what is in both, and there a type's name stands for its entities. `COUNT`,
 `ARGMAX` and `ARGMIN` come outermost.
 """
 
@@ -120,7 +120,8 @@ def _expression(token: str, tokens: Iterator[str], depth: int) -> Expression:
     made: Expression
     if operator == "JOIN":
         relation, forward = _relation(tokens)
-        made = Join(relation, part(), forward)
+        of = part()
+        made = Join(relation, Entity(of.id) if isinstance(of, Type) else of, forward)
     elif operator == "AND":
         made = And(part(), part())
     elif operator == "COUNT" and depth == 0:

@@ -22,7 +22,7 @@ from lifelong_gym.backends.graph.terms import (
     iri,
 )
 from lifelong_gym.backends.graph.values import extreme
-from lifelong_gym.errors import BackendError, MissingExtraError
+from lifelong_gym.errors import MissingExtraError
 
 _LOOK_EVERY = 64  # entities between two looks at the clock
 
@@ -51,7 +51,7 @@ class RdflibGraph(Graph):
 
     @property
     def version(self) -> str:
-        """rdflib's version, and how large the graph is."""
+        """The version of rdflib, and how large the graph is."""
         return f"rdflib {version_of('rdflib')}, {len(self.graph)} triples"
 
     @property
@@ -65,7 +65,7 @@ class RdflibGraph(Graph):
             self._opened = graph
         return self._opened
 
-    def entity(self, entity_id: str) -> Entities | None:
+    def entity(self, entity_id: str, deadline: Deadline) -> Entities | None:
         """See `Graph.entity`."""
         node = _rdflib().URIRef(iri(entity_id))
         if (node, None, None) in self.graph or (None, None, node) in self.graph:
@@ -107,7 +107,7 @@ class RdflibGraph(Graph):
         )
         return extreme(pairs, largest=largest, deadline=deadline)
 
-    def range_of(self, relation: str) -> str | None:
+    def range_of(self, relation: str, deadline: Deadline) -> str | None:
         """See `Graph.range_of`."""
         if relation not in self._ranges:
             self._ranges[relation] = self._declared(relation) or self._told_by_types(relation)

@@ -171,7 +171,10 @@ class _TypeTable:
         subjects = np.searchsorted(edges.first, groups, side="right").astype(np.int32) - 1
         lengths = edges.start[groups + 1] - edges.start[groups]
         pairs = np.stack(
-            [np.repeat(subjects, lengths), edges.target[spans(edges.start[groups], edges.start[groups + 1])]]
+            [
+                np.repeat(subjects, lengths),
+                edges.target[spans(edges.start[groups], edges.start[groups + 1])],
+            ]
         )
         subject, self._type = np.unique(pairs, axis=1) if pairs.size else pairs
         self._first = np.searchsorted(subject, np.arange(len(index.ids) + 1)).astype(np.int64)
@@ -181,7 +184,10 @@ class _TypeTable:
         edges = self._index.relations
         groups = np.flatnonzero(edges.predicate == predicate)
         targets = distinct(
-            [edges.target[spans(edges.start[part], edges.start[part + 1])] for part in chunks(groups.astype(np.int32))],
+            [
+                edges.target[spans(edges.start[part], edges.start[part + 1])]
+                for part in chunks(groups.astype(np.int32))
+            ],
             len(self._index.ids),
         )
         typed = targets[self._first[targets] < self._first[targets + 1]]

@@ -44,14 +44,18 @@ def read_ontology(folder: str | Path) -> Ontology:
             frozenset(vocabulary["relations"]),
             frozenset(vocabulary["attributes"]),
             _pairs(root / "fb_roles", " ", 1),
-            _pairs(root / "reverse_properties", "\t", 0) if (root / "reverse_properties").exists() else {},
+            _pairs(root / "reverse_properties", "\t", 0)
+            if (root / "reverse_properties").exists()
+            else {},
         )
     except OSError as error:
         raise UsageError(
             f"an ontology is a folder with vocab.json and fb_roles; {root}: {error}"
         ) from error
     except (ValueError, KeyError, TypeError) as error:
-        raise UsageError(f"{root / 'vocab.json'} has no relations and attributes: {error}") from error
+        raise UsageError(
+            f"{root / 'vocab.json'} has no relations and attributes: {error}"
+        ) from error
 
 
 def _pairs(path: Path, separator: str, column: int) -> dict[str, str]:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import gzip
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lifelong_gym.backends.graph.sources import Source, Triple
+from lifelong_gym.backends.graph.sources import Source, Triple, opened
 from lifelong_gym.backends.graph.terms import LANG_STRING, STRING, Literal, id_of, iri
 from lifelong_gym.errors import BackendError, MissingExtraError
 
@@ -32,7 +31,8 @@ def open_store(folder: Path) -> pyoxigraph.Store:
         BackendError: It cannot be opened.
     """
     try:
-        return _oxigraph().Store.read_only(str(folder))
+        opened: pyoxigraph.Store = _oxigraph().Store.read_only(str(folder))
+        return opened
     except OSError as error:
         raise BackendError(f"the store in {folder} cannot be opened: {error}") from error
 
@@ -40,8 +40,9 @@ def open_store(folder: Path) -> pyoxigraph.Store:
 def fill(triples: Iterable[Triple], folder: Path | None = None) -> pyoxigraph.Store:
     """A new store with these triples, in `folder` or in memory."""
     ox = _oxigraph()
-    store = ox.Store() if folder is None else ox.Store(str(folder))
-    store.bulk_load(input=_Lines(triples), format=ox.RdfFormat.N_TRIPLES)
+    store: pyoxigraph.Store = ox.Store() if folder is None else ox.Store(str(folder))
+    lines: Any = _Lines(triples)  # all of a file that is asked of it
+    store.bulk_load(input=lines, format=ox.RdfFormat.N_TRIPLES)
     return store
 
 
@@ -49,17 +50,17 @@ def fill_from_rdf(source: Source, folder: Path) -> None:
     """A new store in `folder` with the triples of an RDF file, blank nodes included."""
     ox = _oxigraph()
     path, form = source.files[0]
-    opened = gzip.open(path) if path.suffix == ".gz" else path.open("rb")
-    with opened as stream:
-        store = ox.Store(str(folder))
+    store = ox.Store(str(folder))
+    with opened(path) as stream:
         store.bulk_load(input=stream, format=getattr(ox.RdfFormat, form))
-        store.flush()
+    store.flush()
 
 
 def select(store: pyoxigraph.Store, query: str) -> frozenset[str]:
     """The first column of a query, IRIs as ids."""
     ox = _oxigraph()
-    terms = (row[0] for row in store.query(query))
+    rows: Any = store.query(query)
+    terms = (row[0] for row in rows)
     return frozenset(
         id_of(term.value) if isinstance(term, ox.NamedNode) else term.value
         for term in terms

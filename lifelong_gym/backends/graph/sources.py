@@ -72,7 +72,9 @@ class Source:
         for path, part in self.files:
             with path.open("rb") as raw:
                 told = _told(raw, done, progress)
-                yield from _rdf(path, raw, part, told) if self.is_rdf else _tsv(path, raw, part, told)
+                yield from (
+                    _rdf(path, raw, part, told) if self.is_rdf else _tsv(path, raw, part, told)
+                )
             done += path.stat().st_size
             progress(done)
 
@@ -98,9 +100,11 @@ def _folder_files(folder: Path) -> Iterator[tuple[Path, str]]:
         return next((p for p in (folder / name, folder / f"{name}.gz") if p.is_file()), None)
 
     edges = found("triples.tsv")
-    parts = [(edges, "edges")] if edges else [
-        (found(f"{name}.txt"), "fb15k") for name in ("train", "valid", "test")
-    ]
+    parts = (
+        [(edges, "edges")]
+        if edges
+        else [(found(f"{name}.txt"), "fb15k") for name in ("train", "valid", "test")]
+    )
     if parts[0][0] is None:
         raise UsageError(f"a graph is {FORM}; the folder {folder} has neither")
     values = "attributes.tsv" if edges else "numeric.tsv"
@@ -112,8 +116,11 @@ def _told(raw: BinaryIO, before: int, progress: Progress) -> Callable[[], None]:
     return lambda: progress(before + raw.tell())
 
 
-def _opened(path: Path, raw: BinaryIO) -> BinaryIO:
-    return cast("BinaryIO", gzip.open(raw)) if path.suffix == ".gz" else raw
+def opened(path: Path, raw: BinaryIO | None = None) -> BinaryIO:
+    """A file to read, unpacked where it is packed; `raw` where it is open already."""
+    if path.suffix == ".gz":
+        return cast("BinaryIO", gzip.GzipFile(path if raw is None else None, fileobj=raw))
+    return path.open("rb") if raw is None else raw
 
 
 def _tsv(path: Path, raw: BinaryIO, part: str, told: Callable[[], None]) -> Iterator[Triple]:
@@ -150,7 +157,7 @@ def _freebase(text: str) -> str:
 def _lines(path: Path, raw: BinaryIO) -> Iterator[tuple[int, str]]:
     number = 0
     try:
-        for number, line in enumerate(_opened(path, raw), 1):
+        for number, line in enumerate(opened(path, raw), 1):
             text = line.decode().rstrip("\r\n")
             if text:
                 yield number, text
@@ -165,7 +172,7 @@ def _rdf(path: Path, raw: BinaryIO, form: str, told: Callable[[], None]) -> Iter
         import pyoxigraph as ox
     except ImportError as error:
         raise MissingExtraError("pyoxigraph", "graph", f"Reading {path}") from error
-    quads = ox.parse(input=_opened(path, raw), format=getattr(ox.RdfFormat, form))
+    quads = ox.parse(input=opened(path, raw), format=getattr(ox.RdfFormat, form))
     try:
         for number, quad in enumerate(quads):
             subject, target = quad.subject, quad.object

@@ -25,8 +25,8 @@ from lifelong_gym.backends.database.contract import Cell
 from lifelong_gym.core import Task
 from lifelong_gym.errors import UsageError
 from lifelong_gym.tasks.database import DatabaseTask
-from lifelong_gym.tasks.knowledge_graph import KnowledgeGraphTask
 from lifelong_gym.tasks.entries import Entry, read_entries
+from lifelong_gym.tasks.knowledge_graph import KnowledgeGraphTask
 from lifelong_gym.tasks.reference import Reference, located
 from lifelong_gym.tasks.sources.source import Source
 

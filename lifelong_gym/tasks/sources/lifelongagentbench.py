@@ -18,8 +18,8 @@ from lifelong_gym.backends.database.contract import Cell
 from lifelong_gym.core import Task
 from lifelong_gym.errors import UsageError
 from lifelong_gym.tasks.database import DatabaseTask
-from lifelong_gym.tasks.knowledge_graph import KnowledgeGraphTask
 from lifelong_gym.tasks.entries import Entry, check_ids, read_entries, refuse_half_characters
+from lifelong_gym.tasks.knowledge_graph import KnowledgeGraphTask
 from lifelong_gym.tasks.reference import Reference, located
 from lifelong_gym.tasks.sources.source import Source
 
