@@ -72,7 +72,7 @@ class _Lines:
     """Triples as a stream of N-Triples, made while it is read."""
 
     def __init__(self, triples: Iterable[Triple]) -> None:
-        self._lines = map(n_triples, triples)
+        self._lines = _n_triples_lines(triples)
         self._left = b""
 
     def read(self, size: int = -1) -> bytes:
@@ -96,9 +96,22 @@ def n_triples(triple: Triple) -> str:
         >>> n_triples(("urn:a", "urn:b", Literal('say "hi"')))
         '<urn:a> <urn:b> "say \\"hi\\"" .\n'
     """
-    subject, predicate, target = triple
-    end = f"<{iri(target)}>" if isinstance(target, str) else literal_text(target)
-    return f"<{iri(subject)}> <{iri(predicate)}> {end} .\n"
+    return next(_n_triples_lines([triple]))
+
+
+class _Written(dict[str, str]):
+    """How ids are written, each worked out once."""
+
+    def __missing__(self, entity_id: str) -> str:
+        written = self[entity_id] = f"<{iri(entity_id)}>"
+        return written
+
+
+def _n_triples_lines(triples: Iterable[Triple]) -> Iterator[str]:
+    written = _Written()
+    for subject, predicate, target in triples:
+        end = written[target] if isinstance(target, str) else literal_text(target)
+        yield f"{written[subject]} {written[predicate]} {end} .\n"
 
 
 def literal_text(literal: Literal) -> str:

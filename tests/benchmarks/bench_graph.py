@@ -1,0 +1,168 @@
+"""What an action on a knowledge graph costs, beside the same question in SPARQL on Virtuoso.
+
+Run it with `python tests/benchmarks/bench_graph.py [TRIPLES] [VARIABLES] [FOLDER]`, by default
+a million triples and 300 variables. It measures and asserts nothing. Without Virtuoso, or with
+`TRIPLES` above two million, it measures this package alone.
+"""
+
+from __future__ import annotations
+
+import random
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections import defaultdict
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+
+from rich.console import Console
+from rich.table import Table
+
+from lifelong_gym.backends.graph import Deadline, Exploration, build_graph, open_graph
+from lifelong_gym.backends.graph.endpoint import EndpointGraph
+from lifelong_gym.backends.graph.expressions import Entity
+from lifelong_gym.backends.graph.oxigraph import n_triples
+from lifelong_gym.backends.graph.sources import find_source
+from tests.backends.graph.servers import VIRTUOSO, virtuoso
+from tests.benchmarks.graph_questions import LONG, draw_questions, result_of
+from tests.benchmarks.zipf_graph import HUB, HUB_RELATION, write_graph
+
+MOST_FOR_VIRTUOSO = 2_000_000
+REPEATS = 5
+
+OPEN = """
+import resource, sys, time
+from lifelong_gym.backends.graph import open_graph, Deadline
+from lifelong_gym.backends.graph.expressions import Entity
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+started = time.perf_counter()
+graph = open_graph(sys.argv[1])
+graph.relations(graph.entity("m.1", Deadline(9)), Deadline(9))
+opened = time.perf_counter() - started
+import random
+rng = random.Random(0)
+for _ in range(2000):
+    entity = graph.entity(f"m.{rng.randrange(int(sys.argv[2]))}", Deadline(9))
+    for relation in graph.relations(entity, Deadline(9)) if entity else ():
+        graph.attributes(graph.neighbors(entity, relation, Deadline(9)), Deadline(9))
+worked = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+started = time.perf_counter()
+graph.store
+print(opened * 1000, (time.perf_counter() - started) * 1000, before / 1024, worked / 1024,
+      resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+"""
+
+
+def fastest(work):
+    """The least of a few runs, in milliseconds: what the work costs on a quiet machine."""
+    times = []
+    for _ in range(REPEATS):
+        started = time.perf_counter()
+        work()
+        times.append((time.perf_counter() - started) * 1000)
+    return min(times)
+
+
+def once(work):
+    started = time.perf_counter()
+    work()
+    return (time.perf_counter() - started) * 1000
+
+
+def percentiles(times):
+    ordered = sorted(times)
+    return statistics.median(ordered), ordered[int(len(ordered) * 0.95)], ordered[-1]
+
+
+def measure(graph, questions, console, url):
+    """Times every question once here and, where there is a server, once there."""
+    ours, theirs, wrong = defaultdict(list), defaultdict(list), 0
+    server = EndpointGraph(url) if url else None
+    for question in questions:
+        started = time.perf_counter()
+        made = question.act()
+        spent = (time.perf_counter() - started) * 1000
+        ours[question.action].append(spent)
+        if server is not None:
+            started = time.perf_counter()
+            rows = server.select(question.sparql)
+            theirs[question.action].append((time.perf_counter() - started) * 1000)
+            wrong += rows - {p for p in rows if p.startswith(("type.object", "http"))} != result_of(made)
+    sizes = [question.size for question in questions]
+    console.print(
+        f"{len(questions)} actions; variables above 1,000 entities: "
+        f"{sum(size > 1000 for size in sizes) / len(sizes):.0%}; largest {max(sizes)}; "
+        f"different answers: {wrong}"
+    )
+    grid = Table("milliseconds", "actions", "median", "p95", "max", "Virtuoso median", "p95", "max")
+    for action in sorted(ours):
+        _row(grid, action, ours[action], theirs[action])
+    _row(grid, "all", sum(ours.values(), []), sum(theirs.values(), []))
+    console.print(grid)
+
+
+def _row(grid, name, ours, theirs):
+    cells = [f"{value:.3f}" for value in percentiles(ours)]
+    beside = [f"{value:.2f}" for value in percentiles(theirs)] if theirs else ["", "", ""]
+    grid.add_row(name, str(len(ours)), *cells, *beside)
+
+
+def measure_hub(graph, console):
+    """The largest variable, and every action on it."""
+    walk = Exploration(graph)
+    hub = Entity(HUB)
+    walk.get_relations(hub, LONG)
+    made = walk.get_neighbors(hub, HUB_RELATION, LONG)
+    relations = walk.get_relations(made, LONG)
+    attributes = walk.get_attributes(made, LONG)
+    timed = {
+        "make": once(lambda: walk.get_neighbors(hub, HUB_RELATION, LONG)),
+        "get_relations": once(lambda: walk.get_relations(made, LONG)),
+        "get_neighbors": max(
+            once(lambda r=r: walk.get_neighbors(made, r, LONG)) for r in relations
+        ),
+        "get_attributes": once(lambda: walk.get_attributes(made, LONG)),
+        "argmax": max(once(lambda a=a: walk.extreme("argmax", made, a, LONG)) for a in attributes),
+        "intersection": once(lambda: walk.intersection(made, made)),
+        "count": once(lambda: walk.count(made)),
+    }
+    console.print(f"a variable of {made.size} entities, ms:", {k: round(v, 2) for k, v in timed.items()})
+
+
+def main(triples=1_000_000, variables=300, folder=None):
+    console = Console(width=120)
+    with tempfile.TemporaryDirectory() as scratch:
+        root = Path(folder or scratch)
+        tsv, store = root / "tsv", root / "store"
+        if not tsv.exists():
+            write_graph(tsv, triples)
+        if not store.exists():
+            started = time.perf_counter()
+            built = build_graph(tsv, store)
+            console.print(built, f"built in {time.perf_counter() - started:.1f} s")
+        command = [sys.executable, "-c", OPEN, str(store), str(triples // 5)]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        names = ("open + first action ms", "open SPARQL store ms", "MB before", "MB working", "MB with SPARQL")
+        console.print(dict(zip(names, (round(float(x), 1) for x in done.stdout.split()), strict=True)))
+        graph = open_graph(str(store))
+        measure_hub(graph, console)
+        rng = random.Random(1)
+        with (tsv / "triples.tsv").open() as file:
+            lines = [line.split("\t", 1)[0] for n, line in enumerate(file) if n % 97 == 0]
+        starts = [s for s in rng.sample(lines, min(5000, len(lines))) if s != HUB] + [HUB] * 50
+        questions = draw_questions(graph, starts, variables)
+        if VIRTUOSO is None or triples > MOST_FOR_VIRTUOSO:
+            measure(graph, questions, console, None)
+            return
+        dump = Path(scratch) / "graph.nt"
+        with dump.open("w") as file:
+            file.writelines(map(n_triples, find_source(tsv).triples()))
+        with virtuoso(Path(scratch) / "virtuoso", dump, buffers=170_000, most_rows=10_000_000) as url:
+            measure(graph, questions, console, url)
+
+
+if __name__ == "__main__":
+    main(*map(int, sys.argv[1:3]), *sys.argv[3:4])
