@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 from rich.console import Console
 from rich.table import Table
 
-from lifelong_gym.backends.graph import Deadline, Exploration, build_graph, open_graph
+from lifelong_gym.backends.graph import Exploration, build_graph, open_graph
 from lifelong_gym.backends.graph.endpoint import EndpointGraph
 from lifelong_gym.backends.graph.expressions import Entity
 from lifelong_gym.backends.graph.oxigraph import n_triples
@@ -90,7 +90,9 @@ def measure(graph, questions, console, url):
             started = time.perf_counter()
             rows = server.select(question.sparql)
             theirs[question.action].append((time.perf_counter() - started) * 1000)
-            wrong += rows - {p for p in rows if p.startswith(("type.object", "http"))} != result_of(made)
+            wrong += rows - {p for p in rows if p.startswith(("type.object", "http"))} != result_of(
+                made
+            )
     sizes = [question.size for question in questions]
     console.print(
         f"{len(questions)} actions; variables above 1,000 entities: "
@@ -129,7 +131,9 @@ def measure_hub(graph, console):
         "intersection": once(lambda: walk.intersection(made, made)),
         "count": once(lambda: walk.count(made)),
     }
-    console.print(f"a variable of {made.size} entities, ms:", {k: round(v, 2) for k, v in timed.items()})
+    console.print(
+        f"a variable of {made.size} entities, ms:", {k: round(v, 2) for k, v in timed.items()}
+    )
 
 
 def main(triples=1_000_000, variables=300, folder=None):
@@ -145,8 +149,16 @@ def main(triples=1_000_000, variables=300, folder=None):
             console.print(built, f"built in {time.perf_counter() - started:.1f} s")
         command = [sys.executable, "-c", OPEN, str(store), str(triples // 5)]
         done = subprocess.run(command, capture_output=True, text=True, check=True)
-        names = ("open + first action ms", "open SPARQL store ms", "MB before", "MB working", "MB with SPARQL")
-        console.print(dict(zip(names, (round(float(x), 1) for x in done.stdout.split()), strict=True)))
+        names = (
+            "open + first action ms",
+            "open SPARQL store ms",
+            "MB before",
+            "MB working",
+            "MB with SPARQL",
+        )
+        console.print(
+            dict(zip(names, (round(float(x), 1) for x in done.stdout.split()), strict=True))
+        )
         graph = open_graph(str(store))
         measure_hub(graph, console)
         rng = random.Random(1)
@@ -160,7 +172,9 @@ def main(triples=1_000_000, variables=300, folder=None):
         dump = Path(scratch) / "graph.nt"
         with dump.open("w") as file:
             file.writelines(map(n_triples, find_source(tsv).triples()))
-        with virtuoso(Path(scratch) / "virtuoso", dump, buffers=170_000, most_rows=10_000_000) as url:
+        with virtuoso(
+            Path(scratch) / "virtuoso", dump, buffers=170_000, most_rows=10_000_000
+        ) as url:
             measure(graph, questions, console, url)
 
 

@@ -43,7 +43,9 @@ def questions_about(walk, variable, other, joins, rng):
 
     relations = walk.get_relations(variable, LONG)
     yield question(
-        "get_relations", lambda: walk.get_relations(variable, LONG), _predicates(expression, "isIRI")
+        "get_relations",
+        lambda: walk.get_relations(variable, LONG),
+        _predicates(expression, "isIRI"),
     )
     yield question(
         "get_attributes",
@@ -74,7 +76,9 @@ def questions_about(walk, variable, other, joins, rng):
 
 
 def _predicates(expression, which):
-    inner = sparql_of(expression).partition("WHERE ")[2].rstrip().removesuffix("}").removeprefix("{")
+    inner = (
+        sparql_of(expression).partition("WHERE ")[2].rstrip().removesuffix("}").removeprefix("{")
+    )
     return f"SELECT DISTINCT ?p WHERE {{ {inner} ?x ?p ?o . FILTER({which}(?o)) }}"
 
 

@@ -71,8 +71,6 @@ AWKWARD = "".join(
         value("m.c", "v.several", "7", "integer"),
     ]
 )
-# An ill-typed literal is refused by servers that would have to load it.
-ILL_TYPED = value("m.b", "v.bad", "tall", "integer") + value("m.c", "v.bad", "3", "integer")
 
 DRIVERS = ("file", "turtle", "store", "rdflib", "oxigraph", "virtuoso")
 
