@@ -76,10 +76,9 @@ def questions_about(walk, variable, other, joins, rng):
 
 
 def _predicates(expression, which):
-    inner = (
-        sparql_of(expression).partition("WHERE ")[2].rstrip().removesuffix("}").removeprefix("{")
-    )
-    return f"SELECT DISTINCT ?p WHERE {{ {inner} ?x ?p ?o . FILTER({which}(?o)) }}"
+    # As the original asks: the variable is a subquery of its own.
+    inner = f"?x ?p ?o . {{ {sparql_of(expression)} }}"
+    return f"SELECT DISTINCT ?p WHERE {{ {inner} FILTER({which}(?o)) }}"
 
 
 def draw_questions(graph, starts, variables, seed=0):
