@@ -4,8 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from lifelong_gym.backends.graph import ActionError, Deadline, Exploration, Graph, Variable
-from lifelong_gym.backends.graph.expressions import Entity
+from lifelong_gym.backends.graph import (
+    ActionError,
+    Deadline,
+    Exploration,
+    Graph,
+    Start,
+    Variable,
+)
 from lifelong_gym.envs.graph_calls import Call, clipped, looks_like_variable, variable_number
 from lifelong_gym.envs.graph_rules import ACTIONS, NO_VARIABLES, PARAMETERS
 
@@ -76,14 +82,14 @@ class Acting:
                 f"but {_counted(given)} {'is' if given == 1 else 'are'} provided"
             )
 
-    def _argument(self, name: str, text: str, deadline: Deadline) -> Entity | Variable:
+    def _argument(self, name: str, text: str, deadline: Deadline) -> Start | Variable:
         if (entity_id := self._names.get(text)) is not None:
-            return Entity(entity_id)
+            return Start(entity_id, text)
         if looks_like_variable(text):
             return self.variable(text)
         known = text in self._names.values()
         if known or (text and self._graph.entity(text, deadline) is not None):
-            return Entity(text)
+            return Start(text, text)
         raise ActionError(
             f"{name}: {clipped(text)!r} is neither a Variable nor an entity. "
             f"The entities of this question are {list(self._names)}"

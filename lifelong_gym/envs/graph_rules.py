@@ -6,8 +6,11 @@ from collections.abc import Sequence
 
 from lifelong_gym.tools import tool_schema
 
-FINAL_ANSWER = "final_answer"
-"""What submits a variable; it has a form of its own in text."""
+FINAL_ANSWER = "Final Answer"
+"""What submits a variable, as text; no action can have that name."""
+
+FINAL_TOOL = "final_answer"
+"""The same as a tool."""
 
 PARAMETERS = {
     "get_relations": ("argument",),
@@ -17,11 +20,11 @@ PARAMETERS = {
     "argmax": ("variable", "attribute"),
     "argmin": ("variable", "attribute"),
     "count": ("variable",),
-    FINAL_ANSWER: ("variable",),
+    FINAL_TOOL: ("variable",),
 }
 """What each action takes, in order."""
 
-ACTIONS = tuple(name for name in PARAMETERS if name != FINAL_ANSWER)
+ACTIONS = tuple(name for name in PARAMETERS if name != FINAL_TOOL)
 """The seven actions."""
 
 EXPECTED = (
@@ -95,7 +98,7 @@ _TEXTS = {
         "An attribute that get_attributes listed for the Variable.",
     ),
     "count": ("Makes a Variable of the number of entities in a Variable.", _VARIABLE),
-    FINAL_ANSWER: ("Submits a Variable as the final answer.", _VARIABLE),
+    FINAL_TOOL: ("Submits a Variable as the final answer.", _VARIABLE),
 }
 
 TOOLS = [

@@ -98,8 +98,7 @@ class KnowledgeGraphEnv(LanguageEnv[KnowledgeGraphTask]):
         """Why `text` holds no action, and what was expected; None if it holds one."""
         if self.action_format == "tools":
             return None if tool_calls(text) else f"no tool call was found. {rules.EXPECTED_TOOL}"
-        found = read_action(text, _forms())
-        return None if found else f"no action was found. {rules.EXPECTED}"
+        return None if read_action(text, _forms()) else f"no action was found. {rules.EXPECTED}"
 
     def reference_actions(self, task: KnowledgeGraphTask) -> Generator[str, str, None]:
         """Plays the reference actions, then answers with the last variable that they made."""
@@ -120,9 +119,8 @@ class KnowledgeGraphEnv(LanguageEnv[KnowledgeGraphTask]):
         shown = super().render()
         if shown is None or not self._walk.variables:
             return shown
-        return "\n\n".join(
-            [shown, "== Variables", *map(self._shown_variable, self._walk.variables)]
-        )
+        variables = map(self._shown_variable, self._walk.variables)
+        return "\n\n".join([shown, "== Variables", *variables])
 
     def _rules(self, task: KnowledgeGraphTask) -> str:
         return rules.rules(self.action_format, self.max_turns)
@@ -190,8 +188,9 @@ class KnowledgeGraphEnv(LanguageEnv[KnowledgeGraphTask]):
             read = read_tool_call(text, rules.TOOLS)
             if isinstance(read, Invalid):
                 return read
-            name, arguments = read
-            return Call(name, tuple(arguments[parameter] for parameter in rules.PARAMETERS[name]))
+            name, given = read
+            arguments = tuple(given[parameter] for parameter in rules.PARAMETERS[name])
+            return Call(FINAL_ANSWER if name == rules.FINAL_TOOL else name, arguments)
         action = read_action(text, _forms())
         assert isinstance(action, Action), "step asks why_invalid first"
         if action.name == FINAL_ANSWER:
@@ -200,24 +199,25 @@ class KnowledgeGraphEnv(LanguageEnv[KnowledgeGraphTask]):
 
     def _write(self, call: Call) -> str:
         if self.action_format == "tools":
-            names = rules.PARAMETERS[call.name]
-            return tool_call(call.name, dict(zip(names, call.arguments, strict=True)))
+            name = rules.FINAL_TOOL if call.name == FINAL_ANSWER else call.name
+            named = zip(rules.PARAMETERS[name], call.arguments, strict=True)
+            return tool_call(name, dict(named))
         if call.name == FINAL_ANSWER:
             return f"Final Answer: {call.arguments[0]}"
         return f"Action: {call.name}({', '.join(call.arguments)})"
 
     def _shown_variable(self, variable: Variable) -> str:
         members = [str(member) for member, _ in zip(variable.entities, range(5), strict=False)]
-        named = [f"{self._graph.name_of(member) or ''} {member}".strip() for member in members]
+        named = ", ".join(f"{self._graph.name_of(m) or ''} {m}".strip() for m in members)
         more = ", ..." if variable.size > len(members) else ""
-        return f"{variable.described}\n{', '.join(named)}{more}\n{variable.sparql}"
+        return f"{variable.described}\n{named}{more}\n{variable.sparql}"
 
 
 @functools.cache
 def _forms() -> tuple[Form, ...]:
     return (
         Form("Action", ("Action", ""), call_payload),
-        Form(FINAL_ANSWER, ("Final Answer", ""), variable_payload),
+        Form(FINAL_ANSWER, (FINAL_ANSWER, ""), variable_payload),
     )
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 
-from lifelong_gym.backends.graph import Deadline, Exploration, Variable
-from lifelong_gym.backends.graph.expressions import And, Count, Entity, Extreme, Join
+from lifelong_gym.backends.graph import Deadline, Exploration, Start, Variable
+from lifelong_gym.backends.graph.expressions import And, Count, Extreme, Join
 from lifelong_gym.backends.graph.sparql import sparql_of
 
 LONG = Deadline(3600)
@@ -25,7 +25,8 @@ class Question:
 
 def draw_variable(walk, graph, starts, joins, rng):
     """A variable of so many joins from a random start, along random relations; None if stuck."""
-    argument = Entity(rng.choice(starts))
+    start = rng.choice(starts)
+    argument = Start(start, start)
     for _ in range(joins):
         relations = walk.get_relations(argument, LONG)
         if not relations:

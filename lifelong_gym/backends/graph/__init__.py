@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from lifelong_gym.backends.graph.build import Built, build_graph
 from lifelong_gym.backends.graph.contract import ActionTimeout, Deadline, Entities, Graph
-from lifelong_gym.backends.graph.exploration import ActionError, Exploration, Variable
+from lifelong_gym.backends.graph.exploration import ActionError, Exploration, Start, Variable
 from lifelong_gym.backends.graph.ontology import Ontology, read_ontology
 from lifelong_gym.backends.graph.opening import open_graph
 
@@ -24,6 +24,7 @@ __all__ = [
     "Exploration",
     "Graph",
     "Ontology",
+    "Start",
     "Variable",
     "build_graph",
     "open_graph",

@@ -82,8 +82,23 @@ class Variable:
         return f"Variable {self}, which are {kind} ({size})"
 
 
-Argument: TypeAlias = "Variable | Entity"
-Result: TypeAlias = "list[str] | Variable"
+@dataclass(frozen=True, slots=True)
+class Start:
+    """An entity to walk from.
+
+    Attributes:
+        id: Its id.
+        name: What the agent calls it: ids are not shown to agents.
+    """
+
+    id: str
+    name: str
+
+    def __str__(self) -> str:
+        return self.name
+
+
+Argument: TypeAlias = "Variable | Start"
 _Key: TypeAlias = "str | int"  # the id of an entity, the definition of a variable
 
 
@@ -124,7 +139,7 @@ class Exploration:
                 f"{of} has the following relations: {_names(listed)}"
             )
         found = self._graph.neighbors(entities, relation, deadline)
-        expression = Join(relation, of if isinstance(of, Entity) else of.expression)
+        expression = Join(relation, Entity(of.id) if isinstance(of, Start) else of.expression)
         kind = self._range(relation, deadline)
         return self._new(found, expression, kind, "get_neighbors", (relation, of))
 
@@ -198,12 +213,12 @@ class Exploration:
         return self._graph.range_of(relation, deadline)
 
     def _entities(self, name: str, argument: Argument, deadline: Deadline) -> Entities | None:
-        if isinstance(argument, Entity):
+        if isinstance(argument, Start):
             return self._graph.entity(argument.id, deadline)
         return self._variable(name, argument).entities
 
     def _variable(self, name: str, argument: Argument) -> Variable:
-        if isinstance(argument, Entity):
+        if isinstance(argument, Start):
             raise ActionError(f"{name}: {argument} is not a Variable")
         if argument.is_final:
             usable = [str(v) for v in self.variables if not v.is_final]
