@@ -37,7 +37,7 @@ LEVELS = [
 ]
 """Each level imports from itself and those above it only; docs/architecture.md explains it."""
 
-DRIVERS = {"pymysql", "pylibseekdb", "sqlglot", "docker", "rdflib", "torch", "pyarrow"}
+DRIVERS = {"pymysql", "pylibseekdb", "sqlglot", "docker", "rdflib", "pyoxigraph", "torch", "pyarrow"}
 
 
 def modules():

@@ -66,7 +66,9 @@ def read_call(text: str, names: Mapping[str, str]) -> Call:
     found = _NAME.match(text)
     assert found, "the reader of actions found a name"
     text = text[: found.end() + _LONGEST]
-    longest_first = sorted(names, key=len, reverse=True)
+    # The question's list shows names as Python writes them: `O\'Hara "Jr."` is one, too.
+    spelled = {repr(name)[1:-1]: name for name in names} | {name: name for name in names}
+    longest_first = sorted(spelled.items(), key=lambda pair: len(pair[0]), reverse=True)
     arguments: list[str] = []
     position, is_closed = found.end(), False
     while not is_closed:
@@ -82,11 +84,11 @@ def read_call(text: str, names: Mapping[str, str]) -> Call:
     return Call(found[1], tuple(arguments), is_closed)
 
 
-def _argument(text: str, position: int, names: list[str]) -> tuple[str, int]:
+def _argument(text: str, position: int, names: list[tuple[str, str]]) -> tuple[str, int]:
     """The argument that begins at a position, and where it ends."""
-    for name in names:
+    for spelling, name in names:
         for before, after in (("", ""), *_QUOTES.items()):
-            written = f"{before}{name}{after}"
+            written = f"{before}{spelling}{after}"
             if text.startswith(written, position) and _END.match(text, position + len(written)):
                 return name, position + len(written)
     end = _plain_end(text, position)

@@ -20,7 +20,7 @@ from lifelong_gym.backends.graph.arrays import Numbers, distinct
 from lifelong_gym.backends.graph.contract import Deadline, Entities, Graph
 from lifelong_gym.backends.graph.index import FORMAT, Edges, Index, load
 from lifelong_gym.backends.graph.indexing import IndexBuilder
-from lifelong_gym.backends.graph.oxigraph import fill, open_store, select
+from lifelong_gym.backends.graph.oxigraph import as_rdflib, fill, open_store, select
 from lifelong_gym.backends.graph.sources import Source, Triple
 from lifelong_gym.backends.graph.terms import NAME_PREDICATES, SCHEMA_PREDICATES, Literal, normal_id
 from lifelong_gym.backends.graph.values import TEXT, extreme
@@ -155,6 +155,10 @@ class EmbeddedGraph(Graph):
             else:
                 self._store = fill(self._read())
         return self._store
+
+    def as_rdflib(self) -> Any:
+        """The same triples as an `rdflib.Graph`, to be read by any number of processes."""
+        return as_rdflib(self.store)
 
     def close(self) -> None:
         """See `Graph.close`."""

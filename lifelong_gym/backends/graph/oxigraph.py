@@ -56,6 +56,21 @@ def fill_from_rdf(source: Source, folder: Path) -> None:
     store.flush()
 
 
+def as_rdflib(store: pyoxigraph.Store) -> Any:
+    """The default graph of a store as an `rdflib.Graph`, through oxrdflib.
+
+    Raises:
+        MissingExtraError: rdflib or oxrdflib is not installed.
+    """
+    try:
+        import oxrdflib
+        import rdflib
+    except ImportError as error:
+        raise MissingExtraError("oxrdflib", "graph", "rdflib's API on a store") from error
+    default = rdflib.graph.DATASET_DEFAULT_GRAPH_ID
+    return rdflib.Graph(store=oxrdflib.OxigraphStore(store=store), identifier=default)
+
+
 def select(store: pyoxigraph.Store, query: str) -> frozenset[str]:
     """The first column of a query, IRIs as ids."""
     ox = _oxigraph()

@@ -128,6 +128,19 @@ def test_a_built_store_opens_at_once_and_says_the_same(folder, tmp_path):
     assert graph.select("SELECT ?s WHERE { ?s ?p 7 }") == {"m.b"}
 
 
+def test_a_store_has_rdflibs_api(folder, tmp_path):
+    rdflib = pytest.importorskip("rdflib", reason="pip install rdflib")
+    pytest.importorskip("oxrdflib", reason="pip install oxrdflib")
+    build_graph(folder, tmp_path / "store")
+    one, other = (open_graph(str(tmp_path / "store")).as_rdflib() for _ in range(2))
+
+    assert len(one) == len(other) == 5
+    assert set(one.objects(rdflib.URIRef(iri("m.a")), rdflib.URIRef(iri("r.to")))) == {
+        rdflib.URIRef(iri("m.b")),
+        rdflib.URIRef(iri("New York")),
+    }
+
+
 def test_a_store_is_whole_or_not_there(folder, tmp_path):
     (folder / "names.tsv").write_text("broken\n")
 
