@@ -83,10 +83,11 @@ def _shown(total: int, progress: bool) -> Iterator[Progress]:
     if not progress:
         yield lambda done: None
         return
+    from rich.console import Console
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeElapsedColumn
 
     columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeElapsedColumn())
-    with Progress(*columns) as bar:
+    with Progress(*columns, console=Console(stderr=True)) as bar:
         task = bar.add_task("Building", total=total)
         yield lambda done: bar.update(task, completed=done)
         bar.update(task, completed=total, description="Built")

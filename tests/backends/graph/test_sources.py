@@ -176,3 +176,11 @@ def test_an_ill_typed_value_takes_no_part(tmp_path, prefix):
     assert set(graph.extreme(both, "urn:n", SOON, largest=True)) == {"urn:b"}
     assert set(graph.extreme(both, "urn:only", SOON, largest=True)) == set()
     assert graph.attributes(both, SOON) == ["urn:n", "urn:only"]
+
+
+def test_building_shows_a_progress_bar_on_request(folder, tmp_path, capsys):
+    build_graph(folder, tmp_path / "store", progress=True)
+    shown = capsys.readouterr()
+
+    assert shown.out == ""
+    assert "Built" in shown.err
