@@ -33,9 +33,8 @@ from lifelong_gym.backends.graph import (
 from lifelong_gym.backends.graph.endpoint import EndpointGraph
 from lifelong_gym.backends.graph.oxigraph import n_triples
 from lifelong_gym.backends.graph.sources import find_source
-from lifelong_gym.backends.graph.terms import SCHEMA_PREDICATES
 from tests.backends.graph.servers import VIRTUOSO, virtuoso
-from tests.benchmarks.graph_questions import LONG, draw_questions, result_of
+from tests.benchmarks.graph_questions import LONG, agrees, draw_questions
 from tests.benchmarks.zipf_graph import HUB, HUB_RELATION, write_graph
 
 MOST_FOR_VIRTUOSO = 2_000_000
@@ -91,8 +90,10 @@ def ask(server, question, times):
     except ActionTimeout:
         times.append(GIVEN_UP_S * 1000)
         return None
-    times.append((time.perf_counter() - started) * 1000)
-    return rows - SCHEMA_PREDICATES
+    spent = time.perf_counter() - started
+    times.append(spent * 1000)
+    # What Virtuoso cuts off at its time limit looks like any other answer.
+    return rows if spent < GIVEN_UP_S else None
 
 
 def measure(questions, console, url):
@@ -107,7 +108,7 @@ def measure(questions, console, url):
         if server is not None:
             rows = ask(server, question, theirs[question.action])
             slow += rows is None
-            wrong += rows is not None and rows != result_of(made)
+            wrong += rows is not None and not agrees(question, made, rows)
     sizes = [question.size for question in questions]
     large = sum(size > 1000 for size in sizes) / len(sizes)
     console.print(

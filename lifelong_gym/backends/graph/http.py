@@ -121,8 +121,9 @@ class SparqlConnection:
         return bytes(response.read1(_PIECE))
 
     def _refuse_partial(self, response: Any) -> None:
-        # Virtuoso's sign that its own time limit cut the rows off without any other word.
-        if "S1TAT" in response.headers.get("X-SQL-State", ""):
+        # How newer Virtuosos say that their own time limit cut the rows off.
+        partial = response.status == http.client.PARTIAL_CONTENT
+        if partial or "S1TAT" in response.headers.get("X-SQL-State", ""):
             raise TimeoutError
 
     def _open(self, deadline: Deadline) -> http.client.HTTPConnection:

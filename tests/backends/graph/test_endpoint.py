@@ -158,6 +158,13 @@ def test_nonsense_is_the_systems_fault(connect, server, answer, message):
         hub(connect(server.url))
 
 
+def test_an_answer_that_the_endpoint_calls_partial_is_not_believed(connect, server):
+    server.answer = (206, b'{"results": {"bindings": []}}')
+
+    with pytest.raises((ActionTimeout, BackendError)):
+        hub(connect(server.url))
+
+
 def test_rows_that_stay_away_are_noticed(connect, server):
     graph = connect(server.url)
     whole = server.RequestHandlerClass.results
