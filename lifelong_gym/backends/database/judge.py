@@ -6,6 +6,7 @@ send several statements in one round trip, which an agent's connection may not.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import secrets
@@ -194,6 +195,14 @@ class Judge:
         except pymysql.MySQLError as error:
             if error.args[0] != _NO_SUCH_THREAD and self.endpoint.is_private:
                 raise BackendError(f"{statement} was refused: {error.args[-1]}") from error
+
+    def roll_back_prepared(self) -> None:
+        """Rolls back every XA transaction whose connection is gone."""
+        for _, gtrid_length, _, data in self.run("XA RECOVER")[0]:
+            data = data.encode("utf-8", "surrogateescape") if isinstance(data, str) else data
+            gtrid, bqual = data[:gtrid_length].hex(), data[gtrid_length:].hex()
+            with contextlib.suppress(pymysql.MySQLError):  # a living connection holds it
+                self.run(f"XA ROLLBACK X'{gtrid}', X'{bqual}'")
 
     def close(self) -> None:
         """Ends the connection; in a forked child only lets go of the parent's."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import secrets
 from collections.abc import Callable, Iterator, Sequence
@@ -21,6 +22,7 @@ from lifelong_gym.backends.database.names import literal, quoted
 from lifelong_gym.backends.database.session import Session, StatementTimeout
 from lifelong_gym.errors import BackendError
 
+_LOGGER = logging.getLogger(__name__)
 _INSERT_BYTES = 1 << 20
 _TIMEOUT_CODES = frozenset({1969, 3024, 4012})  # MariaDB, MySQL, seekdb
 _TIMEOUT_CODE = 3024
@@ -72,6 +74,8 @@ class MySQLWorkspace(Workspace):
             if self._session is None:
                 self._session = self._open_session()
             result = self._session.execute(sql, max_bytes)
+            if self._session.is_spent:
+                self._end_session()
         except StatementTimeout:
             raise self._timeout() from None
         except UnicodeDecodeError:
@@ -110,10 +114,18 @@ class MySQLWorkspace(Workspace):
     def _remove(self) -> None:
         try:
             self._judge.remove(self._names)
+        except pymysql.MySQLError:
+            self._remove_by_force()
+
+    def _remove_by_force(self) -> None:
+        """Ends what holds locks without a connection: XA transactions that were prepared."""
+        if self._judge.endpoint.is_private:
+            self._judge.roll_back_prepared()
+        try:
+            self._judge.remove(self._names)
         except pymysql.MySQLError as error:
-            raise BackendError(
-                f"{self._judge.endpoint.label} could not drop a database: {error.args[-1]}"
-            ) from error
+            # The next start tries again. The episode was judged, so nothing else is wrong.
+            _LOGGER.warning("could not drop %s: %s", self._names.database, error.args[-1])
 
     def _check_usable(self) -> None:
         if self._is_closed:
