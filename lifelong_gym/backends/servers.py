@@ -12,6 +12,7 @@ import contextlib
 import fcntl
 import json
 import os
+import secrets
 import shutil
 import socket
 import stat
@@ -121,7 +122,11 @@ def _locked(folder: Path, *, wait: bool = True) -> Iterator[None]:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
             if _is_at(descriptor, path):
-                yield
+                try:
+                    yield
+                finally:
+                    if not folder.exists():
+                        Path(path).unlink()
                 return
         finally:
             os.close(descriptor)
@@ -167,9 +172,10 @@ def _reap(folder: Path) -> None:
 
 def _start(folder: Path, orders: Callable[[Path], Orders]) -> Lease:
     folder.mkdir(mode=0o700)
-    data = Path(tempfile.mkdtemp(prefix="lifelong-gym-data-", dir=fast_folder()))
+    data = fast_folder() / f"lifelong-gym-data-{secrets.token_hex(6)}"
     (folder / "data").write_text(str(data))
     try:
+        data.mkdir(mode=0o700)
         wanted = orders(data)
         if wanted.owner:
             os.chown(data, *wanted.owner)

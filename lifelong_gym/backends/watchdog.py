@@ -29,7 +29,6 @@ import selectors
 import shutil
 import signal
 import socket
-import stat
 import subprocess
 import sys
 import time
@@ -121,24 +120,22 @@ def _spawn(
     if orders["owner"]:
         user, group = orders["owner"]
         owner = {"user": user, "group": group, "extra_groups": []}
-    # Loaded here, not between fork and exec. The kernel forgets the setting when the user
-    # changes, and Popen changes the user before it calls preexec_fn.
-    tie = None
+    tie = None  # the kernel forgets it when the user changes; Popen does that before
     if sys.platform == "linux":
-        prctl = ctypes.CDLL(None).prctl
-        tie = functools.partial(prctl, _DIE_WITH_PARENT, signal.SIGKILL)
+        tie = functools.partial(ctypes.CDLL(None).prctl, _DIE_WITH_PARENT, signal.SIGKILL)
     with Path(stdin).open("rb") as source, log.open("ab") as output:
-        return subprocess.Popen(
-            command, stdin=source, stdout=output, stderr=output, preexec_fn=tie, **owner
-        )
+        try:
+            return subprocess.Popen(
+                command, stdin=source, stdout=output, stderr=output, preexec_fn=tie, **owner
+            )
+        except OSError as error:
+            raise StartError(f"{command[0]} cannot be run: {error}") from None
 
 
 def _is_ready(path: str) -> bool:
-    try:
-        mode = os.stat(path).st_mode  # noqa: PTH116 - a mode, not a Path
-    except OSError:
+    if not Path(path).exists():
         return False
-    if not stat.S_ISSOCK(mode):
+    if not Path(path).is_socket():
         return True
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
         return probe.connect_ex(path) == 0
@@ -154,11 +151,10 @@ def _stop(server: subprocess.Popen[bytes] | None) -> None:
     if server is None or server.poll() is not None:
         return
     server.terminate()
-    try:
+    with contextlib.suppress(subprocess.TimeoutExpired):
         server.wait(timeout=_STOP_S)
-    except subprocess.TimeoutExpired:
-        server.kill()
-        server.wait()
+    server.kill()
+    server.wait()
 
 
 def _remove(folder: Path, data: str, lock: int | None, *, started: bool) -> None:

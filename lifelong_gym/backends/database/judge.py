@@ -21,6 +21,7 @@ from lifelong_gym.backends.database.contract import Row
 from lifelong_gym.backends.database.dialects import Dialect, dialect_of
 from lifelong_gym.backends.database.drivers import Endpoint
 from lifelong_gym.backends.database.names import Names, quoted
+from lifelong_gym.backends.database.streaming import TooLarge, is_lost, rows_within
 from lifelong_gym.errors import BackendError, BackendUnavailableError
 
 PREFIX = "lifelonggym"
@@ -29,19 +30,8 @@ PREFIX = "lifelonggym"
 _NAME = re.compile(PREFIX + r"([0-9a-f]{10})d[0-9a-f]{6}")
 _ENDED_WITHIN_S = 10.0
 _ANSWERS_WITHIN_S = 120
+_ACCESS_DENIED = frozenset({1044, 1045, 1142, 1227, 1396, 1410})
 _NO_SUCH_THREAD = 1094
-
-
-class TooLarge(Exception):
-    """A table holds more than a judge reads.
-
-    Attributes:
-        rows: The rows up to there.
-    """
-
-    def __init__(self, rows: tuple[Row, ...]) -> None:
-        super().__init__(f"more than the {len(rows)} rows that were read")
-        self.rows = rows
 
 
 class Judge:
@@ -136,7 +126,7 @@ class Judge:
                 cursor.execute(";\n".join(statements))
                 results = []
                 while True:
-                    results.append(_bounded(cursor, most_bytes))
+                    results.append(rows_within(cursor, most_bytes))
                     if not cursor.nextset():
                         return results
         except TooLarge:
@@ -156,12 +146,29 @@ class Judge:
         self._made += 1
         names = self._names_of(f"{PREFIX}{self._id}d{self._made:06x}")
         database, account = quoted(names.database), self._account(names)
-        self.run(
-            f"CREATE DATABASE {database} CHARACTER SET utf8mb4 COLLATE {self.dialect.collation}",
-            f"CREATE USER {account} IDENTIFIED BY '{password}'",
-            f"GRANT {self.dialect.privileges} ON {database}.* TO {account}",
-        )
+        collation = self.dialect.collation
+        try:
+            self.run(
+                f"CREATE DATABASE {database} CHARACTER SET utf8mb4 COLLATE {collation}",
+                f"CREATE USER {account} IDENTIFIED BY '{password}'",
+                f"GRANT {self.dialect.privileges} ON {database}.* TO {account}",
+            )
+        except pymysql.MySQLError as error:
+            with contextlib.suppress(pymysql.MySQLError):
+                self.remove(names)
+            raise self._lacks_rights(error) from error
         return names
+
+    def _lacks_rights(self, error: pymysql.MySQLError) -> BackendError:
+        label, user = self.endpoint.label, self.endpoint.user
+        if error.args[0] not in _ACCESS_DENIED:
+            return BackendError(f"{label} could not make a database: {error.args[-1]}")
+        return BackendUnavailableError(
+            f"{label} does not let user {user!r} make databases and accounts "
+            f"({error.args[-1]}). Run there as its administrator: GRANT ALL ON *.* TO {user!r} "
+            "WITH GRANT OPTION; it needs at least CREATE USER, and what it grants on databases "
+            f"named {PREFIX}..."
+        )
 
     def remove(self, names: Names) -> None:
         """Removes a database and its account, which may be gone already."""
@@ -212,21 +219,3 @@ class Judge:
             self._connection._force_close()  # type: ignore[attr-defined]
         else:
             self._connection.close()
-
-
-_LOST = frozenset({0, 1053, 1077, 1078, 1079, 2006, 2013, 2014, 2027, 2055})
-
-
-def is_lost(error: pymysql.MySQLError) -> bool:
-    """Whether an error means that there is no connection any more."""
-    return not error.args or error.args[0] in _LOST or not isinstance(error.args[0], int)
-
-
-def _bounded(cursor: SSCursor, most_bytes: int) -> tuple[Row, ...]:
-    rows: list[Row] = []
-    while (row := cursor.fetchone()) is not None:
-        if most_bytes <= 0:
-            raise TooLarge(tuple(rows))
-        rows.append(row)
-        most_bytes -= len(repr(row))
-    return tuple(rows)

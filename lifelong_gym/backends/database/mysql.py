@@ -44,9 +44,9 @@ class MySQLDatabase(Database):
 
     def create(self, tables: Sequence[Table]) -> Workspace:
         """A fresh workspace that holds `tables`; see `Database.create`."""
+        judge = self._connected()
         from lifelong_gym.backends.database.workspace import MySQLWorkspace
 
-        judge = self._connected()
         workspace = MySQLWorkspace(judge, self._statement_timeout_s, self._workspaces.remove)
         self._workspaces.append(workspace)
         try:

@@ -7,29 +7,17 @@ import time
 from typing import Any
 
 import pymysql
-from pymysql.cursors import SSCursor
 
 from lifelong_gym.backends.database.contract import Result, Row
 from lifelong_gym.backends.database.dialects import Dialect
 from lifelong_gym.backends.database.drivers import Endpoint
 from lifelong_gym.backends.database.judge import Judge
 from lifelong_gym.backends.database.names import Names
+from lifelong_gym.backends.database.streaming import StreamingCursor
 
 _DRAIN_S = 0.5
 _GRACE_S = 2.0
 """How long after its own limit the server may take to stop a statement."""
-
-
-class _Cursor(SSCursor):
-    """A cursor that streams rows, and can be told that there is nobody to read from."""
-
-    def forget(self) -> None:
-        """Keeps PyMySQL from reading what is left, over a connection that is given up."""
-        result: Any = self.__dict__.get("_result")
-        if result is not None:
-            result.unbuffered_active = False
-            result.connection = None
-        self.__dict__["connection"] = None
 
 
 class StatementTimeout(Exception):
@@ -65,7 +53,7 @@ class Session:
             StatementTimeout: It ran too long; the connection cannot be used any more.
         """
         deadline = time.monotonic() + self._limit_s + _GRACE_S
-        cursor = _Cursor(self._connection)
+        cursor = StreamingCursor(self._connection)
         try:
             cursor.execute(sql.encode("utf-8", "replace").decode())
             result = _read(cursor, max_bytes, deadline)
@@ -83,7 +71,7 @@ class Session:
         with self._connection.cursor() as cursor:
             cursor.execute(sql)
 
-    def _drop_the_rest(self, cursor: _Cursor) -> None:
+    def _drop_the_rest(self, cursor: StreamingCursor) -> None:
         """Stops a statement whose rows are not wanted; the session stays, if that is quick."""
         self._judge.stop_statement(self.thread)
         patience = time.monotonic() + _DRAIN_S
@@ -126,7 +114,7 @@ def _connect(
     )
 
 
-def _read(cursor: SSCursor, max_bytes: int, deadline: float) -> Result:
+def _read(cursor: StreamingCursor, max_bytes: int, deadline: float) -> Result:
     """The rows of all result sets: a procedure may return several."""
     rows: list[Row] = []
     size = 0

@@ -17,9 +17,10 @@ from lifelong_gym.backends.database.contract import (
     Table,
     Workspace,
 )
-from lifelong_gym.backends.database.judge import Judge, is_lost
+from lifelong_gym.backends.database.judge import Judge
 from lifelong_gym.backends.database.names import literal, quoted
 from lifelong_gym.backends.database.session import Session, StatementTimeout
+from lifelong_gym.backends.database.streaming import is_lost
 from lifelong_gym.errors import BackendError
 
 _LOGGER = logging.getLogger(__name__)
