@@ -52,17 +52,17 @@ class MySQLWorkspace(Workspace):
 
     def load(self, tables: Sequence[Table]) -> None:
         """Fills the database, over the agent's account: a task's SQL is not trusted either."""
-        session = self._session = self._open_session()
-        for table in tables:
-            try:
+        place = "the account of a new workspace"
+        try:
+            session = self._session = self._open_session()
+            for table in tables:
+                place = f"table {table.name!r} of the task"
                 session.run(_create_statement(table))
                 for statement in _insert_statements(table):
                     session.run(statement)
-            except pymysql.MySQLError as error:
-                raise BackendError(
-                    f"{self._judge.endpoint.label} refused table {table.name!r} of the task: "
-                    f"{self._names.leave(str(error.args[-1]))}"
-                ) from error
+        except pymysql.MySQLError as error:
+            label, reason = self._judge.endpoint.label, self._names.leave(str(error.args[-1]))
+            raise BackendError(f"{label} refused {place}: {reason}") from error
 
     def execute(self, statement: str, *, max_bytes: int = 1 << 24) -> Result:
         """Runs one statement as the agent; see `Workspace.execute`."""
