@@ -27,7 +27,7 @@ _LOGGER = logging.getLogger(__name__)
 _INSERT_BYTES = 1 << 20
 _TIMEOUT_CODES = frozenset({1969, 3024, 4012})  # MariaDB, MySQL, seekdb
 _TIMEOUT_CODE = 3024
-_KILLED = frozenset({1927, 3169})
+_KILLED = frozenset({1317, 1927, 3169})
 _LOST_CODE = 2013
 _NOT_UTF8 = "The result is not UTF-8: the session's character set was changed."
 
