@@ -238,12 +238,12 @@ class Leases:
         Never waits for it: whoever holds it may be waiting for this process to say hello.
         """
         lock = _lock(self._folder, wait=False)
-        if lock is None:
-            return None
-        self._accept()
-        if not self._count:
-            return lock
-        return os.close(lock)
+        if lock is not None:
+            self._accept()
+            if self._count:
+                os.close(lock)
+                lock = None
+        return lock
 
 
 if __name__ == "__main__":
