@@ -64,7 +64,7 @@ def _grade_table(name: str, found: TableState, expected: TableState) -> Grading 
     if not missing and not unexpected:
         return None
     return _wrong(
-        f"{missing.total()} rows of {name!r} are missing and {unexpected.total()} are not right",
+        f"in {name!r}, rows missing: {missing.total()}; rows not right: {unexpected.total()}",
         missing=shown(list(missing.elements())),
         unexpected=shown(list(unexpected.elements())),
     )

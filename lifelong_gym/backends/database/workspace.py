@@ -20,7 +20,7 @@ from lifelong_gym.backends.database.contract import (
 from lifelong_gym.backends.database.judge import Judge
 from lifelong_gym.backends.database.names import literal, quoted
 from lifelong_gym.backends.database.session import Session, StatementTimeout
-from lifelong_gym.backends.database.streaming import is_lost
+from lifelong_gym.backends.database.streaming import interruption, is_lost
 from lifelong_gym.errors import BackendError
 
 _LOGGER = logging.getLogger(__name__)
@@ -160,6 +160,8 @@ class MySQLWorkspace(Workspace):
 
     def _refusal(self, error: pymysql.MySQLError) -> QueryError:
         """What the agent is told; raises BackendError where it is the server's failure."""
+        if stopped := interruption(error):
+            raise stopped
         code = error.args[0] if error.args else 0
         if code in _TIMEOUT_CODES:
             return QueryError(
