@@ -128,6 +128,10 @@ class OpenAIModel:
             return completed([calls[0]()])
         return completed(_side_by_side(calls, self._concurrency, given_up))
 
+    def close(self) -> None:
+        """Closes the connections; twice is fine."""
+        self._client.close()
+
     def _body(
         self,
         messages: list[dict[str, Any]],

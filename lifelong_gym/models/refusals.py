@@ -1,16 +1,12 @@
 """What an endpoint's refusal means: whose fault it is, and whether waiting helps.
 
 Servers agree on little more than the status code, so most of this is wording, collected
-from OpenAI, Azure, vLLM, SGLang, llama.cpp, llama-cpp-python, TGI, TensorRT-LLM, LMDeploy,
-TabbyAPI, LM Studio, Ollama, Anthropic, Gemini, Mistral, Groq, Fireworks, Cohere, Bedrock,
-xAI, Moonshot, Zhipu, DashScope, MiniMax, watsonx and OpenRouter.
+from two dozen servers and services; `tests/models/test_refusals.py` lists it.
 """
 
 from __future__ import annotations
 
-import email.utils
 import re
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -25,6 +21,7 @@ from lifelong_gym.models.errors import (
     RateLimitedError,
     RequestRefusedError,
 )
+from lifelong_gym.models.waits import told_in_headers, told_in_words
 
 _CONTEXT = re.compile(
     r"""
@@ -84,23 +81,19 @@ _CONTENT_FILTER = re.compile(
     r"content[_ ](?:filter|management|policy)|ResponsibleAIPolicy|data_inspection_failed",
     re.IGNORECASE,
 )
-_NO_TEMPERATURE = "write temperature=none to leave it to the model"
-_SETTINGS = {
-    "temperature": _NO_TEMPERATURE,
+_ADVICE = {
+    "temperature": "write temperature=none to leave it to the model",
     "top_p": "leave top_p at 1",
     "stop": "use no stop texts with this model",
-    "model": "check the model's name",
-    "tools": 'this model takes no tools: use action_format="text"',
-    "tool_choice": 'the server takes no tools: enable them, or use action_format="text"',
+    "max_tokens": "choose another max_tokens",
+    "max_completion_tokens": "choose another max_tokens",
+    "reasoning_effort": "use no reasoning_effort with this model",
 }
-_MAX_TOKENS = ("max_tokens", "max_completion_tokens")
-_TRY_AGAIN = re.compile(
-    r"(?:try again in|retry after|retry in|retryDelay\W+)\s*"
-    r"((?:\d+(?:\.\d+)?\s*(?:hours?|h|minutes?|m(?!s)|seconds?|s|ms)\s*)+)",
+_NO_TOOLS = re.compile(
+    r"enable-auto-tool-choice|not support (?:tools?|function)\b|tools? (?:is|are) not supported",
     re.IGNORECASE,
 )
-_DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|h|m|s)", re.IGNORECASE)
-_UNITS_S = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
+_NO_MODEL = re.compile(r"model\W.{0,80}(?:does not exist|not found|is not a valid)", re.IGNORECASE)
 _LOST = frozenset({408, 409, 425, 499})
 
 
@@ -145,7 +138,7 @@ class Refusal:
     @property
     def retry_after_s(self) -> float | None:
         """How long the endpoint wants to be left alone, in seconds, if it says so."""
-        return _told_in_headers(self.headers) or _told_in_words(self.text)
+        return told_in_headers(self.headers) or told_in_words(self.text)
 
     def refuses(self, *names: str) -> bool:
         """Whether one of these parameters is what the endpoint does not take."""
@@ -154,10 +147,10 @@ class Refusal:
         if self.error.get("param") in names:
             return True
         quoted = "|".join(re.escape(name) for name in names)
-        before = r"(?:unsupported|unrecogni[sz]ed|unknown|unexpected|invalid|extra)"
+        before = r"(?:unsupported|not support|unrecogni[sz]ed|unknown|unexpected|invalid|extra)"
         after = r"(?:not (?:supported|permitted|allowed)|unsupported)"
         wordings = (
-            rf"{before}\b[^.]{{0,60}}?\b(?:{quoted})\b",
+            rf"{before}[^.]{{0,60}}?\b(?:{quoted})\b",
             rf"\b(?:{quoted})\b\W[^.]{{0,40}}{after}",
         )
         return any(re.search(wording, self.text, re.IGNORECASE) for wording in wordings)
@@ -212,39 +205,11 @@ def _is_too_long(refusal: Refusal) -> bool:
 def _refused(refusal: Refusal, told: str) -> LifelongGymError:
     if refusal.status in (401, 403):
         return ModelSetupError(f"{told}; check the key (api_key_env=NAME names its variable)")
-    if refusal.status in (404, 405):
+    if refusal.status in (404, 405) or _NO_MODEL.search(refusal.message):
         return ModelSetupError(f"{told}; check base_url and the model's name")
-    for name, advice in _SETTINGS.items():
+    for name, advice in _ADVICE.items():
         if refusal.refuses(name):
             return ModelSetupError(f"{told}; {advice}")
-    if refusal.refuses(*_MAX_TOKENS):
-        return ModelSetupError(f"{told}; choose another max_tokens")
+    if _NO_TOOLS.search(refusal.message):
+        return ModelSetupError(f'{told}; let the server take tools, or use action_format="text"')
     return RequestRefusedError(told)
-
-
-def _told_in_headers(headers: Mapping[str, str]) -> float | None:
-    if milliseconds := _number(headers.get("retry-after-ms")):
-        return milliseconds / 1000
-    value = headers.get("retry-after")
-    if value is None or (seconds := _number(value)) is not None:
-        return None if value is None else seconds
-    try:
-        date = email.utils.parsedate_to_datetime(value)
-    except ValueError:
-        return None
-    return max(0.0, date.timestamp() - time.time())
-
-
-def _number(value: str | None) -> float | None:
-    try:
-        number = float(value or "")
-    except ValueError:
-        return None
-    return number if 0 <= number < float("inf") else None
-
-
-def _told_in_words(text: str) -> float | None:
-    if (found := _TRY_AGAIN.search(text)) is None:
-        return None
-    parts = _DURATION.findall(found[1])
-    return sum(float(number) * _UNITS_S[unit.lower()] for number, unit in parts)
