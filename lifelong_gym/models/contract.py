@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias
 
@@ -48,11 +48,11 @@ class Sampling:
         stop = (self.stop,) if isinstance(self.stop, str) else tuple(self.stop)
         object.__setattr__(self, "stop", stop)
         if self.temperature is not None:
-            _check_number("temperature", self.temperature, "at least 0", self.temperature >= 0)
-        _check_number("top_p", self.top_p, "above 0 and at most 1", 0 < self.top_p <= 1)
+            _check_number("temperature", self.temperature, "at least 0", lambda value: value >= 0)
+        _check_number("top_p", self.top_p, "above 0 and at most 1", lambda value: 0 < value <= 1)
         if isinstance(self.max_tokens, bool) or not isinstance(self.max_tokens, int):
             raise UsageError(f"max_tokens must be a whole number, got {self.max_tokens!r}")
-        _check_number("max_tokens", self.max_tokens, "at least 1", self.max_tokens >= 1)
+        _check_number("max_tokens", self.max_tokens, "at least 1", lambda value: value >= 1)
         if not all(isinstance(text, str) and text for text in stop):
             raise UsageError(f"stop must be texts that are not empty, got {stop!r}")
 
@@ -62,8 +62,9 @@ class Sampling:
         return self.temperature == 0
 
 
-def _check_number(name: str, value: float, expected: str, is_right: bool) -> None:
-    if not is_right or not math.isfinite(value):
+def _check_number(name: str, value: Any, expected: str, is_right: Callable[[float], bool]) -> None:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not (is_number and math.isfinite(value) and is_right(value)):
         raise UsageError(f"{name} must be {expected}, got {value!r}")
 
 

@@ -215,4 +215,7 @@ def tiny(tiny_folder):
             made[key] = TransformersModel(str(tiny_folder(kind, template)), **options)
         return made[key]
 
+    # The first reply of a process imports much of torch: that is no test's time.
+    message = {"role": "user", "content": "Hi!"}
+    tiny().generate([[message]], sampling=Sampling(max_tokens=1))
     return tiny
