@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol, Self, TypeAlias
 
 from lifelong_gym.conversation import Message
 from lifelong_gym.errors import UsageError
@@ -141,6 +141,14 @@ class LanguageModel(Protocol):
             RunPaused: No call can succeed for now: the quota is gone or the budget spent.
             UsageError: The call itself is wrong: the key, the model's name, a parameter.
         """
+
+
+class Shared:
+    """A model that a copy of what holds it shares: Gymnasium copies the settings of wrappers."""
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        """The same model: weights, connections and locks are not copied."""
+        return self
 
 
 def seeds(conversations: Sequence[Conversation], seed: Seed) -> list[int | None]:

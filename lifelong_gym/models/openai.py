@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from lifelong_gym.errors import MissingExtraError
 from lifelong_gym.models.addresses import NO_KEY, OPENAI, key_for, without_password
-from lifelong_gym.models.contract import Completion, Conversation, Sampling, Seed, seeds
+from lifelong_gym.models.contract import Completion, Conversation, Sampling, Seed, Shared, seeds
 from lifelong_gym.models.errors import (
     ConnectionLostError,
     ModelError,
@@ -33,7 +33,7 @@ _CONNECT_S = 10.0
 _DISPENSABLE = ("seed", "logprobs", "parallel_tool_calls")
 
 
-class OpenAIModel:
+class OpenAIModel(Shared):
     """A model behind an endpoint; it may be asked by several threads at once.
 
     `max_tokens` is called `max_completion_tokens` where an endpoint wants that. Seeds and

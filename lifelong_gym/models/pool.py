@@ -10,7 +10,7 @@ from types import TracebackType
 from lifelong_gym.errors import UsageError
 from lifelong_gym.models.cache import ResponseCache
 from lifelong_gym.models.metering import Budget, Ledger, Metered
-from lifelong_gym.models.pooled import PooledModel, Shared, Source
+from lifelong_gym.models.pooled import PooledModel, PoolSettings, Source
 from lifelong_gym.models.reference import ModelReference, Price
 
 
@@ -61,7 +61,7 @@ class ModelPool(Mapping[str, PooledModel]):
         self._cache = ResponseCache(cache) if isinstance(cache, str | Path) else cache
         self._ledger = Ledger(budget or Budget(), self._cache)
         size = min(batch_size, max_in_flight)
-        shared = Shared(self._cache, self._ledger, max_in_flight, size, batch_wait_s)
+        shared = PoolSettings(self._cache, self._ledger, max_in_flight, size, batch_wait_s)
         sources = _by_name(models)
         if unknown := sorted(set(prices or ()) - set(sources)):
             raise UsageError(f"prices names {unknown[0]!r}; the models are {sorted(sources)}")

@@ -17,6 +17,7 @@ from lifelong_gym.models.contract import (
     LanguageModel,
     Sampling,
     Seed,
+    Shared,
     seeds,
 )
 from lifelong_gym.models.errors import Outcome, completed
@@ -29,7 +30,7 @@ Source: TypeAlias = "LanguageModel | ModelReference | str | Callable[[], Languag
 
 
 @dataclass(frozen=True, slots=True)
-class Shared:
+class PoolSettings:
     """What the models of a pool have in common.
 
     Attributes:
@@ -47,7 +48,7 @@ class Shared:
     batch_wait_s: float
 
 
-class PooledModel:
+class PooledModel(Shared):
     """One model of a pool; a `LanguageModel` itself. Made by `ModelPool`.
 
     Attributes:
@@ -55,7 +56,9 @@ class PooledModel:
         sampling: How its reference wants replies drawn; None where it does not say.
     """
 
-    def __init__(self, shared: Shared, name: str, source: Source, price: Price | None) -> None:
+    def __init__(
+        self, shared: PoolSettings, name: str, source: Source, price: Price | None
+    ) -> None:
         if isinstance(source, str):
             source = ModelReference.parse(source)
         self._shared, self.name, self._source = shared, name, source

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 from lifelong_gym.conversation import Message, tool_calls
 from lifelong_gym.errors import LifelongGymError, UsageError
-from lifelong_gym.models.contract import Completion, Conversation, Sampling, Seed, seeds
+from lifelong_gym.models.contract import Completion, Conversation, Sampling, Seed, Shared, seeds
 from lifelong_gym.models.errors import ModelError, Outcome, completed
 from lifelong_gym.models.keys import digest
 
@@ -40,7 +40,7 @@ class Call:
     seed: int | None
 
 
-class ScriptedModel:
+class ScriptedModel(Shared):
     """Says what it was told to say, and remembers what it was asked: for tests.
 
     Tokens are counted as words. It may be asked by several threads at once.

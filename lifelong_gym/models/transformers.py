@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 from lifelong_gym.errors import MissingExtraError
-from lifelong_gym.models.contract import Completion, Conversation, Sampling, Seed, seeds
+from lifelong_gym.models.contract import Completion, Conversation, Sampling, Seed, Shared, seeds
 from lifelong_gym.models.drawing import Drawn, draw
 from lifelong_gym.models.errors import (
     ContextTooLongError,
@@ -25,7 +25,7 @@ from lifelong_gym.spaces import replace_surrogates
 _UNBOUNDED = 10**9  # what tokenizers say where they know no limit is far above this
 
 
-class TransformersModel:
+class TransformersModel(Shared):
     """A causal language model run by transformers; loaded when it is made.
 
     Conversations are rendered by its chat template, or plainly where it has none. A reply

@@ -1,12 +1,13 @@
 """The contract: sampling, seeds, errors."""
 
 import pickle
+import sys
 
 import pytest
 
 from lifelong_gym import models
 from lifelong_gym.core import STOP_STATUSES
-from lifelong_gym.errors import RunPaused, UsageError
+from lifelong_gym.errors import MissingExtraError, RunPaused, UsageError
 from lifelong_gym.models import (
     BatchError,
     Completion,
@@ -83,3 +84,34 @@ def test_a_model_that_knows_no_batch_error_is_asked_one_by_one(say):
     first, second = generate_each(Simple(), [say("a"), say("long")], sampling=Sampling())
     assert first.text == "a"
     assert isinstance(second, ContextTooLongError)
+
+
+def test_a_copied_spec_shares_the_model():
+    import gymnasium
+
+    from lifelong_gym.baselines import LanguageModelAgent
+    from lifelong_gym.testing import ScriptedEnv
+    from lifelong_gym.wrappers import RecordTrajectory
+
+    pool = models.ModelPool({"main": models.ScriptedModel(["a"])})
+    env = ScriptedEnv(["one"])
+    env.spec = gymnasium.envs.registration.EnvSpec("Scripted-v0", entry_point=ScriptedEnv)
+    spec = RecordTrajectory(LanguageModelAgent(env, pool["main"])).spec
+
+    assert spec.additional_wrappers[0].kwargs["model"] is pool["main"]
+
+
+@pytest.mark.parametrize(
+    ("package", "extra", "make"),
+    [
+        ("openai", "openai", lambda: models.OpenAIModel("m", base_url="http://127.0.0.1:9")),
+        ("torch", "transformers", lambda: models.TransformersModel("m")),
+        ("transformers", "transformers", lambda: models.TransformersModel("m")),
+    ],
+)
+def test_a_missing_extra_answers_with_the_command(package, extra, make, monkeypatch):
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(
+        MissingExtraError, match=rf'{package}.*pip install "lifelong-gym\[{extra}\]"'
+    ):
+        make()

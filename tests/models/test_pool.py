@@ -402,6 +402,7 @@ def test_what_was_paid_is_kept_when_the_rest_of_a_call_fails(say, tmp_path):
     assert [call.messages[0]["content"] for call in model.calls] == ["a", "b", "b"]
 
 
+@pytest.mark.slow
 def test_a_cache_is_shared_by_processes(tmp_path):
     code = """
 import sys
