@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import concurrent.futures
 import contextlib
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -178,6 +179,30 @@ class SideBySide:
             with self._condition:
                 self._free += count
                 self._condition.notify_all()
+
+
+def all_at_once(
+    calls: Sequence[Callable[[], Outcome]], concurrency: int, given_up: threading.Event
+) -> list[Outcome]:
+    """Makes several calls in threads.
+
+    Args:
+        calls: What to call.
+        concurrency: How many at a time.
+        given_up: Set when a call raises, so that the others stop waiting, and at the end.
+
+    Returns:
+        What they returned, in their order.
+    """
+    pool = concurrent.futures.ThreadPoolExecutor(min(concurrency, len(calls) or 1))
+    try:
+        futures = [pool.submit(call) for call in calls]
+        for done in concurrent.futures.as_completed(futures):
+            done.result()
+        return [future.result() for future in futures]
+    finally:
+        given_up.set()
+        pool.shutdown(wait=False, cancel_futures=True)
 
 
 def _are_done(requests: Sequence[Request]) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import concurrent.futures
 import json
 import logging
 import os
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from lifelong_gym.errors import MissingExtraError
 from lifelong_gym.models.addresses import NO_KEY, OPENAI, key_for, without_password
+from lifelong_gym.models.batching import all_at_once
 from lifelong_gym.models.contract import Completion, Conversation, Sampling, Seed, Shared, seeds
 from lifelong_gym.models.errors import (
     ConnectionLostError,
@@ -23,6 +23,7 @@ from lifelong_gym.models.errors import (
 from lifelong_gym.models.refusals import Refusal, error_of, refusal_in
 from lifelong_gym.models.replies import read_reply
 from lifelong_gym.models.retrying import Patience, retrying
+from lifelong_gym.models.templates import without_system
 
 if TYPE_CHECKING:
     import openai
@@ -37,7 +38,8 @@ class OpenAIModel(Shared):
     """A model behind an endpoint; it may be asked by several threads at once.
 
     `max_tokens` is called `max_completion_tokens` where an endpoint wants that. Seeds and
-    log-probabilities are left out for endpoints that do not take them.
+    log-probabilities are left out for endpoints that do not take them, and the system text
+    joins the first user message for models that take no system role.
 
     Args:
         model: The model's name at the endpoint.
@@ -91,6 +93,7 @@ class OpenAIModel(Shared):
             "max_completion_tokens" if self.base_url.rstrip("/") == OPENAI else "max_tokens"
         )
         self._refused: frozenset[str] = frozenset()
+        self._takes_system = True
         _ = self._client  # a missing extra is told before anything runs
 
     @cached_property
@@ -126,7 +129,7 @@ class OpenAIModel(Shared):
         ]
         if len(calls) == 1:
             return completed([calls[0]()])
-        return completed(_side_by_side(calls, self._concurrency, given_up))
+        return completed(all_at_once(calls, self._concurrency, given_up))
 
     def close(self) -> None:
         """Closes the connections; twice is fine."""
@@ -166,9 +169,11 @@ class OpenAIModel(Shared):
         """Asks once; and again without a name or parameter that the endpoint does not know."""
         import openai
 
-        for _ in range(len(_DISPENSABLE) + 2):
+        for _ in range(len(_DISPENSABLE) + 3):
             sent = {name: value for name, value in body.items() if name not in self._refused}
             sent[self._length_name] = sent.pop("length")
+            if not self._takes_system:
+                sent["messages"] = without_system(sent["messages"])
             try:
                 return self._ask(sent)
             except openai.APIStatusError as error:
@@ -201,6 +206,9 @@ class OpenAIModel(Shared):
         if other[used] in refusal.message and refusal.refuses(used):
             self._length_name = other[used]
             return True
+        if self._takes_system and refusal.refuses_system:
+            self._takes_system = False
+            return True
         for name in _DISPENSABLE:
             if name in sent and refusal.refuses(name):
                 _LOG.warning("%s takes no %s: it is left out", self.model, name)
@@ -230,18 +238,3 @@ class OpenAIModel(Shared):
 
 def _headers(error: openai.APIStatusError) -> dict[str, str]:
     return {name.lower(): value for name, value in error.response.headers.items()}
-
-
-def _side_by_side(
-    calls: Sequence[Callable[[], Outcome]], concurrency: int, given_up: threading.Event
-) -> list[Outcome]:
-    """The outcomes of all calls; what stops one of them for good stops the others' waits."""
-    pool = concurrent.futures.ThreadPoolExecutor(min(concurrency, len(calls) or 1))
-    try:
-        futures = [pool.submit(call) for call in calls]
-        for done in concurrent.futures.as_completed(futures):
-            done.result()
-        return [future.result() for future in futures]
-    finally:
-        given_up.set()
-        pool.shutdown(wait=False, cancel_futures=True)

@@ -93,6 +93,11 @@ _NO_TOOLS = re.compile(
     r"enable-auto-tool-choice|not support (?:tools?|function)\b|tools? (?:is|are) not supported",
     re.IGNORECASE,
 )
+_NO_SYSTEM = re.compile(
+    r"system role (?:is )?not supported|only user and assistant roles|roles must alternate"
+    r"|role\W+does not support\W+system",
+    re.IGNORECASE,
+)
 _NO_MODEL = re.compile(r"model\W.{0,80}(?:does not exist|not found|is not a valid)", re.IGNORECASE)
 _LOST = frozenset({408, 409, 425, 499})
 
@@ -139,6 +144,11 @@ class Refusal:
     def retry_after_s(self) -> float | None:
         """How long the endpoint wants to be left alone, in seconds, if it says so."""
         return told_in_headers(self.headers) or told_in_words(self.text)
+
+    @property
+    def refuses_system(self) -> bool:
+        """Whether the model behind the endpoint takes no system role."""
+        return self.status in (400, 422, 500) and bool(_NO_SYSTEM.search(self.message))
 
     def refuses(self, *names: str) -> bool:
         """Whether one of these parameters is what the endpoint does not take."""

@@ -9,6 +9,7 @@ from typing import Any
 from lifelong_gym.conversation import Message
 from lifelong_gym.models.contract import Conversation
 from lifelong_gym.models.errors import TemplateRefusedError
+from lifelong_gym.models.keys import digest
 from lifelong_gym.models.tool_text import spelled_out
 
 PLAIN_STOP = ("\nUser:", "\nSystem:")
@@ -62,6 +63,17 @@ def render_plainly(messages: Conversation, tools: Sequence[Mapping[str, Any]] | 
     return "\n\n".join([*parts, "Assistant:"])
 
 
+def without_system(messages: Conversation) -> list[Message]:
+    r"""The conversation for a model that takes no system role and wants turns to alternate.
+
+    Examples:
+        >>> without_system([{"role": "system", "content": "Be brief."},
+        ...                 {"role": "user", "content": "Hi!"}])
+        [{'role': 'user', 'content': 'Be brief.\n\nHi!'}]
+    """
+    return _in_turns(_without_system(messages))
+
+
 def _arrangements(
     messages: Conversation, tools: Sequence[Mapping[str, Any]] | None
 ) -> Iterator[tuple[list[Message], Sequence[Mapping[str, Any]] | None]]:
@@ -69,22 +81,38 @@ def _arrangements(
     plain = [_decoded(message) for message in messages]
     yield plain, tools
     yield _in_turns(plain), tools
-    yield _in_turns(_without_system(plain)), tools
+    yield without_system(plain), tools
     if tools or any(message["role"] == "tool" for message in messages):
         spelled = spelled_out(messages, tools)
         yield spelled, None
         yield _in_turns(spelled), None
-        yield _in_turns(_without_system(spelled)), None
+        yield without_system(spelled), None
 
 
 def _decoded(message: Message) -> Message:
-    """Templates write arguments out as JSON themselves, and add texts to texts."""
+    """A message as templates like it.
+
+    They write arguments out as JSON themselves, add texts to texts, and some (Mistral's)
+    take no call whose id is not of nine letters and digits.
+    """
     decoded = {**message, "content": message.get("content") or ""}
+    if "tool_call_id" in message:
+        decoded["tool_call_id"] = _id(message["tool_call_id"])
     if calls := message.get("tool_calls"):
         decoded["tool_calls"] = [
-            {**call, "function": {**call["function"], "arguments": _object(call)}} for call in calls
+            {
+                **call,
+                "id": _id(call["id"]),
+                "function": {**call["function"], "arguments": _object(call)},
+            }
+            for call in calls
         ]
     return decoded
+
+
+def _id(given: str) -> str:
+    is_taken = given.isascii() and given.isalnum() and len(given) == 9
+    return given if is_taken else digest(given)[:9]
 
 
 def _object(call: Mapping[str, Any]) -> Any:

@@ -111,7 +111,5 @@ def test_a_copied_spec_shares_the_model():
 )
 def test_a_missing_extra_answers_with_the_command(package, extra, make, monkeypatch):
     monkeypatch.setitem(sys.modules, package, None)
-    with pytest.raises(
-        MissingExtraError, match=rf'{package}.*pip install "lifelong-gym\[{extra}\]"'
-    ):
+    with pytest.raises(MissingExtraError, match=rf'pip install "lifelong-gym\[{extra}\]"'):
         make()

@@ -74,6 +74,17 @@ def test_tools_go_through_the_template(tokenizer):
     )
 
 
+def test_calls_keep_their_results_where_a_template_wants_long_ids(tokenizer):
+    template = KNOWS_TOOLS + (
+        "{%- for m in messages if m.role == 'tool' -%}"
+        "{%- if m.tool_call_id|length != 9 or m.tool_call_id != messages[2].tool_calls[0].id -%}"
+        "{{ raise_exception('nine letters, please') }}{%- endif -%}{%- endfor -%}"
+    )
+    messages = [*OPENING, *turn(tool_call("say", {"text": "hi"}), "Seen.")]
+
+    assert render_prompt(tokenizer(template), messages, [TOOL]).endswith("(say hi)<tool>Seen.")
+
+
 def test_tools_are_spelled_out_for_a_template_that_knows_none(tokenizer):
     messages = [*OPENING, *turn(tool_call("say", {"text": "hi"}), "Seen.")]
     text = render_prompt(tokenizer(NO_SYSTEM), messages, [TOOL])
