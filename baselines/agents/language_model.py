@@ -124,13 +124,13 @@ class LanguageModelAgent(Agent):
             self._model,
             sent,
             sampling=self._sampling,
-            tools=self.tools,
+            tools=self.offered_tools,
             seed=[self._seeds.draw(messages) for messages in sent],
         )
         return [self._decision(outcome) for outcome in outcomes]
 
     @property
-    def tools(self) -> list[dict[str, Any]] | None:
+    def offered_tools(self) -> list[dict[str, Any]] | None:
         """The tools that the model is given; None where actions are text."""
         if not self._takes_tools:
             return None

@@ -1,6 +1,7 @@
 """LanguageModelAgent over real drivers: endpoints with faults, tiny models, a cache."""
 
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -199,3 +200,21 @@ def test_a_spent_budget_pauses_the_run_and_a_larger_one_goes_on(tmp_path):
         play(20)
     assert 0 < len(Run.load(tmp_path / "run").trajectories) < 3
     assert statuses(play(1000)) == [("completed", True)] * 3
+
+
+def test_parallel_streams_share_one_model_and_play_as_one_after_the_other(tiny):
+    pool = ModelPool({"main": tiny()})
+
+    def play(shard):
+        agent = LanguageModelAgent(
+            TaskStream(ScriptedEnv(TASKS), shard=shard),
+            pool["main"],
+            sampling=Sampling(1.0, 1.0, 6),
+        )
+        return told(run_stream(agent))
+
+    one = play((0, 1))
+    with ThreadPoolExecutor(3) as threads:
+        parts = list(threads.map(play, [(n, 3) for n in range(3)]))
+
+    assert sorted((t for part in parts for t in part), key=lambda t: t.position) == one
