@@ -13,8 +13,18 @@ import lifelong_gym
 PACKAGE = Path(lifelong_gym.__file__).parent
 
 LEVELS = [
-    {"errors", "spaces"},
-    {"conversation", "actions", "agent", "core", "trajectory"},
+    {"errors", "spaces", "text", "plugins"},
+    {
+        "fences",
+        "actions",
+        "tools",
+        "conversation",
+        "agent",
+        "episode",
+        "rewards",
+        "core",
+        "trajectory",
+    },
     {"backends", "models"},
     {"tasks"},
     {"scoring"},

@@ -17,12 +17,12 @@ from lifelong_gym.core import (
     Reply,
     Stop,
     Task,
-    bounded,
     render,
     turn,
 )
 from lifelong_gym.errors import BackendError, UsageError
 from lifelong_gym.testing import ScriptedEnv
+from lifelong_gym.text import bounded
 
 PAIRS = [("Say a.", "a"), ("Say b.", "b"), ("Say c.", "c")]
 

@@ -10,7 +10,7 @@ import functools
 from collections.abc import Generator, Sequence
 from typing import Any, cast
 
-from lifelong_gym.actions import Action, Form, Invalid, fence, labelled, read_action, read_tool_call
+from lifelong_gym.actions import Action, Form, Invalid, labelled, read_action
 from lifelong_gym.backends.database import (
     Database,
     QueryError,
@@ -20,11 +20,12 @@ from lifelong_gym.backends.database import (
     open_database,
 )
 from lifelong_gym.backends.database.sql import count_statements, is_complete
-from lifelong_gym.conversation import tool_call, tool_schema
 from lifelong_gym.core import Grading, LanguageEnv, Reply
+from lifelong_gym.fences import fence
 from lifelong_gym.scoring.database import DatabaseJudge, Scoring
 from lifelong_gym.tasks import TaskSet
 from lifelong_gym.tasks.database import DatabaseTask
+from lifelong_gym.tools import read_tool_call, tool_call, tool_schema
 
 _RULES = """\
 You work with a MySQL database. In every turn you do one of two things.

@@ -87,6 +87,7 @@ class _Runner:
         self._layers = stateful_layers(agent)
         self._recorder = Recorder()
         self._folder = None if store.path is None else store.path.parent
+        self._served: Mapping[str, Any] | None = None
         self._recorded: dict[str, str] = {}  # the states as of the last recorded task
 
     def resume(self) -> None:
@@ -123,9 +124,8 @@ class _Runner:
     def _play_task(self, position: int) -> Trajectory:
         trajectory = self._played(position, self._retries)
         if trajectory.is_scored:
-            states, backend = self._capture(), self._backend()
-            known = backend == self._store.backend
-            self._store.record(trajectory, states, None if known else backend)
+            states = self._capture()
+            self._store.record(trajectory, states, self._served)
             self._recorded = {name: state.text for name, state in states.items()}
         else:
             self.restore()
@@ -138,6 +138,7 @@ class _Runner:
         except BackendUnavailableError:
             raise
         except BackendError as error:
+            self._served = None  # the next reset may be served by another one
             if retries == 0:
                 return self._recorder.failed(error, **self._known(position))
         self.restore()
@@ -187,9 +188,15 @@ class _Runner:
                 f"position {position} was to be played, but reset began {info.get('position')}: "
                 "a wrapper around the TaskStream keeps reset's options to itself; pass them on"
             )
-        now, recorded = self._backend(), self._store.backend
-        if now and recorded and now["name"] != recorded["name"]:
-            change = f"backend: recorded {recorded['name']!r}, now {now['name']!r}"
+        if self._served is None:
+            self._served = self._backend()
+            self._check_backend(self._served, self._store.backend)
+
+    def _check_backend(
+        self, served: Mapping[str, Any] | None, recorded: Mapping[str, Any] | None
+    ) -> None:
+        if served and recorded and served["name"] != recorded["name"]:
+            change = f"backend: recorded {recorded['name']!r}, now {served['name']!r}"
             raise settings_changed(self._folder, [change])
 
     def _check(self, recorded: Mapping[str, Any], current: Mapping[str, Any]) -> None:

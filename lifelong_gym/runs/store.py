@@ -141,7 +141,7 @@ class RunStore:
                 ),
             )
             lengths = self._write_states(states)
-            if backend is not None:
+            if backend is not None and backend != self.backend:
                 self._set_fact("backend", backend)
         self._stored.update(lengths)
 

@@ -237,6 +237,33 @@ def test_another_backend_is_refused_and_another_version_is_not(tmp_path):
         run_stream(agent(3, name="seekdb"), tmp_path)
 
 
+def test_backend_is_asked_once_a_run_and_again_after_a_failure():
+    class Asked(ScriptedEnv):
+        resets_when_asked = ()
+
+        @property
+        def backend(self):
+            self.resets_when_asked = (*self.resets_when_asked, self._resets)
+            return {"name": "n", "version": "v"}
+
+    env = Asked(TEXTS, fail_steps=[2])
+    run_stream(OracleAgent(TaskStream(env)))
+
+    assert set(env.resets_when_asked) == {1, 4}
+
+
+def test_backend_that_fails_to_answer_breaks_that_play_only():
+    class Silent(ScriptedEnv):
+        @property
+        def backend(self):
+            if self._resets == 1:
+                raise BackendError("gone")
+            return {"name": "n", "version": "v"}
+
+    run = run_stream(OracleAgent(TaskStream(Silent(TEXTS))))
+    assert (unscored(run), run.backend) == ([], {"name": "n", "version": "v"})
+
+
 # What it refuses -----------------------------------------------------------------------
 
 

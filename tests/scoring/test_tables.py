@@ -24,6 +24,7 @@ def test_the_same_state_in_another_order_is_right():
         ({"t": TableState(COLUMNS, ROWS[:2])}, "1 rows of 't' are missing and 0 are not right"),
         ({"t": TableState(COLUMNS, (*ROWS[:2], (2, "None")))}, "1 are not right"),
         ({"t": TableState(COLUMNS, (), kind="VIEW")}, "is a view"),
+        ({"t": TableState(COLUMNS, ROWS, is_cut=True)}, "too large to be compared"),
     ],
 )
 def test_a_wrong_state_is_explained(found, reason):
