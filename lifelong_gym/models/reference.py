@@ -18,11 +18,11 @@ from pathlib import Path
 from typing import Any, cast
 from urllib.parse import unquote
 
-from lifelong_gym.core import import_path
 from lifelong_gym.errors import UsageError
 from lifelong_gym.models.addresses import without_password
 from lifelong_gym.models.contract import LanguageModel, Sampling
 from lifelong_gym.models.keys import stamps
+from lifelong_gym.plugins import import_path
 
 PROVIDERS: Mapping[str, str] = {
     "openai": "lifelong_gym.models.openai:OpenAIModel",

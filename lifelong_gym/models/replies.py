@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from lifelong_gym.conversation import tool_calls
 from lifelong_gym.models.contract import Completion
 from lifelong_gym.models.errors import ConnectionLostError
-from lifelong_gym.spaces import replace_surrogates
+from lifelong_gym.text import replace_surrogates
+from lifelong_gym.tools import tool_calls
 
 _THOUGHTS = ("reasoning_content", "reasoning", "thinking")
 

@@ -10,11 +10,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from lifelong_gym.conversation import Message, tool_calls
+from lifelong_gym.conversation import Message
 from lifelong_gym.errors import LifelongGymError, UsageError
 from lifelong_gym.models.contract import Completion, Conversation, Sampling, Seed, Shared, seeds
 from lifelong_gym.models.errors import ModelError, Outcome, completed
 from lifelong_gym.models.keys import digest
+from lifelong_gym.tools import tool_calls
 
 Scripted: TypeAlias = "str | Completion | LifelongGymError"
 """A reply: a text (tool calls as a JSON list), a whole completion, or an error to raise."""

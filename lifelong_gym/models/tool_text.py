@@ -12,7 +12,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from lifelong_gym.actions import strip_thinking
-from lifelong_gym.conversation import Message, tool_calls
+from lifelong_gym.conversation import Message
+from lifelong_gym.tools import tool_calls
 
 _TAGGED = re.compile(r"<tool_call>\s*(\{.*?\})\s*(?:</tool_call>|\Z)", re.DOTALL)
 _LISTED = re.compile(r"\[TOOL_CALLS\]\s*(\[.*\])", re.DOTALL)

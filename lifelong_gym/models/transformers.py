@@ -20,7 +20,7 @@ from lifelong_gym.models.errors import (
 from lifelong_gym.models.keys import stamps
 from lifelong_gym.models.templates import PLAIN_STOP, render_plainly, render_prompt
 from lifelong_gym.models.tool_text import read_tool_calls
-from lifelong_gym.spaces import replace_surrogates
+from lifelong_gym.text import replace_surrogates
 
 _UNBOUNDED = 10**9  # what tokenizers say where they know no limit is far above this
 

@@ -6,7 +6,6 @@ import pickle
 import pytest
 
 from lifelong_gym.baselines import LanguageModelAgent
-from lifelong_gym.conversation import tool_call
 from lifelong_gym.core import Decision, Stop
 from lifelong_gym.errors import RunPaused
 from lifelong_gym.models import (
@@ -19,6 +18,7 @@ from lifelong_gym.models import (
 )
 from lifelong_gym.runs import run_stream
 from lifelong_gym.testing import ScriptedEnv
+from lifelong_gym.tools import tool_call
 from lifelong_gym.wrappers import TaskStream
 
 TASKS = [("Say please.", "please"), ("Say thanks.", "thanks"), ("Say sorry.", "sorry")]

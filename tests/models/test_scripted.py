@@ -2,7 +2,6 @@
 
 import pytest
 
-from lifelong_gym.conversation import tool_call
 from lifelong_gym.errors import UsageError
 from lifelong_gym.models import (
     Completion,
@@ -11,6 +10,7 @@ from lifelong_gym.models import (
     Sampling,
     ScriptedModel,
 )
+from lifelong_gym.tools import tool_call
 
 
 def test_a_list_is_said_in_order(ask):

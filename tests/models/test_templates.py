@@ -4,10 +4,11 @@ import json
 
 import pytest
 
-from lifelong_gym.conversation import tool_call, turn
+from lifelong_gym.conversation import turn
 from lifelong_gym.models import TemplateRefusedError
 from lifelong_gym.models.templates import render_plainly, render_prompt
 from lifelong_gym.models.tool_text import read_tool_calls
+from lifelong_gym.tools import tool_call
 
 pytest.importorskip("transformers", reason="the extra transformers is not installed")
 
