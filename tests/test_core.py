@@ -286,6 +286,19 @@ class TestConversation:
         assert "Example 1, solved:" in observation
         assert observation.endswith("Now your task:\nNew task.")
 
+    @pytest.mark.parametrize(
+        ("part", "value", "message"),
+        [
+            ("lessons", [3], "a lesson is a text, got 3"),
+            ("experiences", ["text"], "an experience is a mapping of .*'messages'"),
+            ("experiences", [{"task_id": "t"}], "an experience is a mapping of"),
+        ],
+    )
+    def test_an_opening_in_another_form_is_refused(self, part, value, message):
+        opening = {"rules": "R", "lessons": [], "experiences": [], "task": "T"}
+        with pytest.raises(UsageError, match=message):
+            render({**opening, part: value})
+
     def test_every_tool_call_has_its_answer(self):
         call = '{"id": "%s", "function": {"name": "say", "arguments": "{}"}}'
         messages = turn(f"[{call % 'a'}, {call % 'b'}]", "done")
