@@ -12,6 +12,7 @@ import contextlib
 import fcntl
 import json
 import os
+import secrets
 import shutil
 import socket
 import stat
@@ -30,6 +31,7 @@ RUNTIME_VARIABLE = "LIFELONG_GYM_RUNTIME"
 
 _WATCHDOG = Path(__file__).with_name("watchdog.py")
 _CONNECT_TIMEOUT_S = 5.0
+_ROOM = 2 << 30
 
 
 @dataclass(frozen=True)
@@ -64,14 +66,18 @@ class Lease:
         self._connection.close()
 
 
-def fast_folder() -> Path:
-    """Where servers and their data live: in memory, where there is such a folder."""
+def fast_folder(room: int = 0) -> Path:
+    """Where servers and their data live: in memory, where there is such a folder.
+
+    Args:
+        room: How many bytes must be free there; containers often have 64 MB.
+    """
     if chosen := os.environ.get(RUNTIME_VARIABLE):
         return Path(chosen)
-    shared_memory = Path("/dev/shm")
-    if shared_memory.is_dir() and os.access(shared_memory, os.W_OK | os.X_OK):
-        return shared_memory
-    return Path(tempfile.gettempdir())
+    shared = Path("/dev/shm")
+    if not shared.is_dir() or not os.access(shared, os.W_OK | os.X_OK):
+        return Path(tempfile.gettempdir())
+    return shared if shutil.disk_usage(shared).free >= room else Path(tempfile.gettempdir())
 
 
 def lease(name: str, orders: Callable[[Path], Orders]) -> Lease:
@@ -121,7 +127,11 @@ def _locked(folder: Path, *, wait: bool = True) -> Iterator[None]:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
             if _is_at(descriptor, path):
-                yield
+                try:
+                    yield
+                finally:
+                    if not folder.exists():
+                        Path(path).unlink()
                 return
         finally:
             os.close(descriptor)
@@ -167,9 +177,10 @@ def _reap(folder: Path) -> None:
 
 def _start(folder: Path, orders: Callable[[Path], Orders]) -> Lease:
     folder.mkdir(mode=0o700)
-    data = Path(tempfile.mkdtemp(prefix="lifelong-gym-data-", dir=fast_folder()))
+    data = fast_folder(_ROOM) / f"lifelong-gym-data-{secrets.token_hex(6)}"
     (folder / "data").write_text(str(data))
     try:
+        data.mkdir(mode=0o700)
         wanted = orders(data)
         if wanted.owner:
             os.chown(data, *wanted.owner)

@@ -145,7 +145,10 @@ def _hints(creator: Callable[..., Any]) -> dict[str, Any]:
 def _check_type(name: str, value: Any, hint: Any) -> None:
     import pydantic
 
-    adapter: pydantic.TypeAdapter[Any] = pydantic.TypeAdapter(hint)
+    try:
+        adapter: pydantic.TypeAdapter[Any] = pydantic.TypeAdapter(hint)
+    except pydantic.errors.PydanticSchemaGenerationError:  # takes objects too, as `tasks` does
+        return
     try:
         adapter.validate_json(json.dumps(value), strict=True)
     except pydantic.ValidationError as error:

@@ -6,7 +6,9 @@ send several statements in one round trip, which an agent's connection may not.
 
 from __future__ import annotations
 
+import contextlib
 import os
+import random
 import re
 import secrets
 import time
@@ -20,6 +22,7 @@ from lifelong_gym.backends.database.contract import Row
 from lifelong_gym.backends.database.dialects import Dialect, dialect_of
 from lifelong_gym.backends.database.drivers import Endpoint
 from lifelong_gym.backends.database.names import Names, quoted
+from lifelong_gym.backends.database.streaming import TooLarge, interruption, is_lost, rows_within
 from lifelong_gym.errors import BackendError, BackendUnavailableError
 
 PREFIX = "lifelonggym"
@@ -28,19 +31,10 @@ PREFIX = "lifelonggym"
 _NAME = re.compile(PREFIX + r"([0-9a-f]{10})d[0-9a-f]{6}")
 _ENDED_WITHIN_S = 10.0
 _ANSWERS_WITHIN_S = 120
+_ACCESS_DENIED = frozenset({1044, 1045, 1142, 1227, 1396, 1410})
 _NO_SUCH_THREAD = 1094
-
-
-class TooLarge(Exception):
-    """A table holds more than a judge reads.
-
-    Attributes:
-        rows: The rows up to there.
-    """
-
-    def __init__(self, rows: tuple[Row, ...]) -> None:
-        super().__init__(f"more than the {len(rows)} rows that were read")
-        self.rows = rows
+_CANNOT_CREATE_USER = 1396  # what seekdb says to one of two that create accounts at once
+_ATTEMPTS = 8
 
 
 class Judge:
@@ -76,9 +70,13 @@ class Judge:
             )
         except (pymysql.MySQLError, OSError, RuntimeError) as error:
             reason = error.args[-1] if error.args else error
-            raise BackendUnavailableError(
-                f"{self.endpoint.label} does not let user {self.endpoint.user!r} in: {reason}"
-            ) from None
+            if stopped := interruption(error):
+                raise stopped from None
+            denied = bool(error.args) and error.args[0] in _ACCESS_DENIED
+            trouble = (
+                f"does not let user {self.endpoint.user!r} in" if denied else "does not answer"
+            )
+            raise BackendUnavailableError(f"{self.endpoint.label} {trouble}: {reason}") from None
 
     def _prepare(self) -> Dialect:
         """Sets the session up and removes what killed processes left on the server."""
@@ -117,8 +115,15 @@ class Judge:
         except pymysql.MySQLError as error:
             raise self._blame(error) from error
 
-    def _blame(self, error: pymysql.MySQLError) -> Exception:
+    @property
+    def is_usable(self) -> bool:
+        """Whether this process may go on with the connection: it is open and its own."""
+        return self._connection.open and not self.is_lost and self.process == os.getpid()
+
+    def _blame(self, error: pymysql.MySQLError) -> BaseException:
         """The error itself where the server refused a statement; else it is gone."""
+        if stopped := interruption(error):
+            return stopped
         if self._connection.open and not is_lost(error):
             return error
         self.is_lost = True
@@ -135,7 +140,7 @@ class Judge:
                 cursor.execute(";\n".join(statements))
                 results = []
                 while True:
-                    results.append(_bounded(cursor, most_bytes))
+                    results.append(rows_within(cursor, most_bytes))
                     if not cursor.nextset():
                         return results
         except TooLarge:
@@ -152,15 +157,42 @@ class Judge:
 
     def make(self, password: str) -> Names:
         """A new database and an account that may use it and nothing else."""
+        for attempt in range(_ATTEMPTS):
+            try:
+                return self._make(password)
+            except pymysql.MySQLError as error:
+                if error.args[0] != _CANNOT_CREATE_USER or attempt == _ATTEMPTS - 1:
+                    raise self._lacks_rights(error) from error
+                time.sleep(random.uniform(0, 0.02 * 2**attempt))
+        raise AssertionError("the last attempt returns or raises")
+
+    def _make(self, password: str) -> Names:
         self._made += 1
         names = self._names_of(f"{PREFIX}{self._id}d{self._made:06x}")
         database, account = quoted(names.database), self._account(names)
-        self.run(
-            f"CREATE DATABASE {database} CHARACTER SET utf8mb4 COLLATE {self.dialect.collation}",
-            f"CREATE USER {account} IDENTIFIED BY '{password}'",
-            f"GRANT {self.dialect.privileges} ON {database}.* TO {account}",
-        )
+        collation = self.dialect.collation
+        try:
+            self.run(
+                f"CREATE DATABASE {database} CHARACTER SET utf8mb4 COLLATE {collation}",
+                f"CREATE USER {account} IDENTIFIED BY '{password}'",
+                f"GRANT {self.dialect.privileges} ON {database}.* TO {account}",
+            )
+        except pymysql.MySQLError:
+            with contextlib.suppress(pymysql.MySQLError):
+                self.remove(names)
+            raise
         return names
+
+    def _lacks_rights(self, error: pymysql.MySQLError) -> BackendError:
+        label, user = self.endpoint.label, self.endpoint.user
+        if error.args[0] not in _ACCESS_DENIED:
+            return BackendError(f"{label} could not make a database: {error.args[-1]}")
+        return BackendUnavailableError(
+            f"{label} does not let user {user!r} make databases and accounts "
+            f"({error.args[-1]}). Run there as its administrator: GRANT ALL ON *.* TO {user!r} "
+            "WITH GRANT OPTION; it needs at least CREATE USER, and what it grants on databases "
+            f"named {PREFIX}..."
+        )
 
     def remove(self, names: Names) -> None:
         """Removes a database and its account, which may be gone already."""
@@ -195,6 +227,14 @@ class Judge:
             if error.args[0] != _NO_SUCH_THREAD and self.endpoint.is_private:
                 raise BackendError(f"{statement} was refused: {error.args[-1]}") from error
 
+    def roll_back_prepared(self) -> None:
+        """Rolls back every XA transaction whose connection is gone."""
+        for _, gtrid_length, _, data in self.run("XA RECOVER")[0]:
+            data = data.encode("utf-8", "surrogateescape") if isinstance(data, str) else data
+            gtrid, bqual = data[:gtrid_length].hex(), data[gtrid_length:].hex()
+            with contextlib.suppress(pymysql.MySQLError):  # a living connection holds it
+                self.run(f"XA ROLLBACK X'{gtrid}', X'{bqual}'")
+
     def close(self) -> None:
         """Ends the connection; in a forked child only lets go of the parent's."""
         if not self._connection.open:
@@ -203,21 +243,3 @@ class Judge:
             self._connection._force_close()  # type: ignore[attr-defined]
         else:
             self._connection.close()
-
-
-_LOST = frozenset({0, 1053, 1077, 1078, 1079, 2006, 2013, 2014, 2027, 2055})
-
-
-def is_lost(error: pymysql.MySQLError) -> bool:
-    """Whether an error means that there is no connection any more."""
-    return not error.args or error.args[0] in _LOST or not isinstance(error.args[0], int)
-
-
-def _bounded(cursor: SSCursor, most_bytes: int) -> tuple[Row, ...]:
-    rows: list[Row] = []
-    while (row := cursor.fetchone()) is not None:
-        if most_bytes <= 0:
-            raise TooLarge(tuple(rows))
-        rows.append(row)
-        most_bytes -= len(repr(row))
-    return tuple(rows)

@@ -11,13 +11,43 @@ from typing import Any
 
 from lifelong_gym.backends.database.contract import QueryError
 from lifelong_gym.backends.database.lexer import load_sqlglot, tokens_of, words_of
+from lifelong_gym.backends.database.sql import count_statements
 
+_SYNTAX = 1064
+_EMPTY = 1065
+_SHOWN = 80
 _NOT_SUPPORTED = 1235
+_STATEMENT = re.compile(r"\s*[a-zA-Z(]")
 _TARGET_IN_SUBQUERY = 1093
 _XA = re.compile(r"\bxa\b", re.IGNORECASE)
 _LIMITED = re.compile(r"\blimit\b", re.IGNORECASE)
 _CHANGES_BY_SELECT = re.compile(r"\b(?:update|delete)\b.*\bselect\b", re.IGNORECASE | re.DOTALL)
 _COMPARISONS = frozenset({"=", "<", ">", "<=", ">=", "<>", "!=", "<=>"})
+
+
+def refuse_empty(sql: str) -> None:
+    """Raises QueryError for nothing but blanks, comments and semicolons."""
+    if _STATEMENT.match(sql):
+        return
+    tokens = tokens_of(sql)
+    if tokens is not None and all(token.text == ";" for token in tokens):
+        raise QueryError("Query was empty", _EMPTY)
+
+
+def refuse_second_statement(sql: str) -> None:
+    """Raises QueryError for more than one statement: seekdb runs them all, asked or not."""
+    if ";" not in sql or count_statements(sql) < 2:
+        return
+    tokens = tokens_of(sql) or []
+    ends = [index for index, token in enumerate(tokens) if token.text == ";"]
+    second = next(token for token in tokens[ends[0] :] if token.text != ";")
+    rest = sql[second.start :].rstrip()[:_SHOWN]
+    line = sql.count("\n", 0, second.start) + 1
+    raise QueryError(
+        "You have an error in your SQL syntax; check the manual that corresponds to your MySQL "
+        f"server version for the right syntax to use near '{rest}' at line {line}",
+        _SYNTAX,
+    )
 
 
 def refuse_xa(sql: str) -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pymysql
 
 from lifelong_gym.backends.database.contract import Row, Snapshot, TableState
-from lifelong_gym.backends.database.judge import Judge, TooLarge
+from lifelong_gym.backends.database.judge import Judge
 from lifelong_gym.backends.database.names import quoted
+from lifelong_gym.backends.database.streaming import TooLarge
 
 MOST_BYTES = 1 << 26
 """About how many bytes of rows a snapshot holds; what is more is cut, and marked so."""

@@ -11,7 +11,7 @@ from lifelong_gym.backends.graph.sources import find_source
 from lifelong_gym.backends.graph.terms import id_of, iri, normal_id
 from lifelong_gym.errors import BackendError, UsageError
 
-SOON = Deadline(60)
+SOON = Deadline(86_400)
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from lifelong_gym.backends.graph import Deadline
 from lifelong_gym.backends.graph.terms import XSD, Literal, typed
 from lifelong_gym.backends.graph.values import DATE, NUMBER, TEXT, extreme, order_key
 
-SOON = Deadline(60)
+SOON = Deadline(86_400)
 
 
 def literal(text, datatype):
