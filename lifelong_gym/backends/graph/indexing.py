@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Sequence
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,14 +21,23 @@ from lifelong_gym.backends.graph.terms import (
 )
 from lifelong_gym.backends.graph.values import DATE, NUMBER, order_key
 
+_Columns: TypeAlias = "tuple[array[int], array[int], array[int]]"
+
 
 class IndexBuilder:
     """Takes triples, in any order and any number of times each, and makes an index of them."""
 
+    _ids: dict[str, int]
+    _predicates: dict[str, int]
+    _literals: dict[Literal, int]
+    _relations: _Columns
+    _values: _Columns
+
     def __init__(self) -> None:
-        self._ids: dict[str, int] = {}
-        self._predicates: dict[str, int] = {}
-        self._literals: dict[Literal, int] = {}
+        self._empty()
+
+    def _empty(self) -> None:
+        self._ids, self._predicates, self._literals = {}, {}, {}
         self._relations = (array("i"), array("i"), array("i"))
         self._values = (array("i"), array("i"), array("i"))
 
@@ -64,7 +74,7 @@ class IndexBuilder:
             ranges={},
             triples=len(relations.target) + len(values.target),
         )
-        self.__init__()  # type: ignore[misc]
+        self._empty()
         index.ranges.update(_ranges(index))
         return index
 
@@ -84,7 +94,7 @@ def _texts(parts: Sequence[bytes]) -> Texts:
 
 
 def _edges(
-    columns: tuple[array[int], array[int], array[int]],
+    columns: _Columns,
     subject_rank: Numbers,
     predicate_rank: Numbers,
     target_rank: Numbers,

@@ -184,3 +184,14 @@ def test_building_shows_a_progress_bar_on_request(folder, tmp_path, capsys):
 
     assert shown.out == ""
     assert "Built" in shown.err
+
+
+@pytest.mark.parametrize("prefix", ["", "rdflib+"])
+def test_an_empty_graph_is_a_graph(tmp_path, prefix):
+    (tmp_path / "empty.nt").write_text("")
+    graph = open_graph(f"{prefix}{tmp_path / 'empty.nt'}")
+
+    assert graph.entity("m.a", SOON) is None
+    assert graph.relations(frozenset({"m.a"}), SOON) == []
+    assert len(graph.neighbors(frozenset({"m.a"}), "r.to", SOON)) == 0
+    assert len(graph.extreme(frozenset({"m.a"}), "v.n", SOON, largest=True)) == 0
