@@ -9,6 +9,7 @@ from lifelong_gym.runs.run import Run
 from lifelong_gym.runs.runner import run_stream
 from lifelong_gym.runs.store import RunStore
 from lifelong_gym.runs.validation import Finding, validate_tasks
+from lifelong_gym.runs.workers import run_parallel
 
 __all__ = [
     "Finding",
@@ -18,6 +19,7 @@ __all__ = [
     "export_trajectories",
     "report",
     "report_table",
+    "run_parallel",
     "run_stream",
     "validate_tasks",
 ]
