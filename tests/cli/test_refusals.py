@@ -43,7 +43,7 @@ def test_an_unknown_argument_is_named_with_those_that_exist(refused, env_id):
         ("max_turns=many", "max_turns must be a valid integer, got 'many'"),
         ("max_turns=0", "max_turns must be at least 1, got 0"),
         ("action_format=xml", "action_format must be 'text' or 'tools', got 'xml'"),
-        ("tasks=3", "the tasks are not an --env-arg"),
+        ("tasks=3", "the tasks are not an argument like the others"),
     ],
 )
 def test_a_bad_argument(refused, env_id, pair, reason):
@@ -66,7 +66,8 @@ def test_a_bad_task_reference(refused, env_id):
 def test_an_unknown_agent(refused, env_id, agent):
     message = refused(*run(env_id, agent=agent))
 
-    assert f"--agent must be oracle, idle or scripted:FILE, got {agent!r}" in message
+    assert "--agent must be oracle, idle, llm, scripted:FILE or module:Class" in message
+    assert f"got {agent!r}" in message
 
 
 def test_the_llm_agent_is_not_there_yet(refused, env_id):
@@ -101,7 +102,7 @@ def test_an_output_that_cannot_be_written(refused, env_id, tmp_path, output):
     (tmp_path / "file").touch()
 
     message = refused(*run(env_id), "--output", output)
-    assert f"--output {output} cannot be written" in message
+    assert f"the output folder {output} cannot be written" in message
 
 
 def test_nothing_is_created_where_a_command_is_refused(refused, env_id, tmp_path):
