@@ -39,7 +39,7 @@ def make_env(table: EnvTable, source: Source = _OPTIONS) -> gymnasium.Env[str, A
                 f"{source.name('[env] args.tasks')}: the tasks are not an argument like the "
                 "others: give their reference by itself"
             )
-        values = source.resolved(table.args)
+        values = dict(source.resolved(table.args))
         if table.tasks is not None:
             values["tasks"] = _resolved_tasks(table.tasks, source)
         _check(spec, values, source)

@@ -12,7 +12,18 @@ import lifelong_gym
 from lifelong_gym.errors import UsageError
 from lifelong_gym.runs import RunStore
 
-COMMANDS = ["envs", "tasks list", "tasks show", "tasks validate", "run", "report", "export"]
+COMMANDS = [
+    "envs",
+    "doctor",
+    "tasks list",
+    "tasks show",
+    "tasks validate",
+    "play",
+    "run",
+    "report",
+    "compare",
+    "export",
+]
 SLOW = ["--tasks", "8", "--env-arg", "pause_s=0.2", "--output", "out"]
 
 
