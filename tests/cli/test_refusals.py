@@ -2,6 +2,8 @@
 
 import pytest
 
+from lifelong_gym import baselines
+
 
 def run(env_id, *words, agent="oracle"):
     return ["run", "--env", env_id, "--agent", agent, "--output", "out", *words]
@@ -70,8 +72,20 @@ def test_an_unknown_agent(refused, env_id, agent):
     assert f"got {agent!r}" in message
 
 
-def test_the_llm_agent_is_not_there_yet(refused, env_id):
-    assert "llm is not there yet" in refused(*run(env_id, agent="llm"))
+def test_the_llm_agent_says_what_it_needs(refused, env_id):
+    message = refused(*run(env_id, agent="llm"))
+    if hasattr(baselines, "LanguageModelAgent"):
+        assert "add --model main=PROVIDER:MODEL" in message
+    else:
+        assert "--agent llm is not there yet" in message
+
+
+def test_a_model_key_is_in_no_message(call, env_id):
+    reference = "main=openai:m?api_key=hunter2"
+    results = [call(*run(env_id, "--model", reference, "--model", "x"), code=2)]
+    results.append(call(*run(env_id, agent="llm"), "--model", f"{reference}&zzz=1", code=2))
+
+    assert all("hunter2" not in result.output for result in results)
 
 
 def test_a_script_that_is_missing_or_has_no_actions_for_a_task(refused, env_id, tmp_path):
