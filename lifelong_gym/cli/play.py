@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from lifelong_gym.cli.console import show, tell, write
-from lifelong_gym.cli.options import EnvArgs, examples
+from lifelong_gym.cli.options import EnvArgs, Limit, TaskIds, TaskReference, examples
 from lifelong_gym.errors import RunPaused
 
 EXAMPLES = examples(
@@ -20,35 +20,26 @@ EXAMPLES = examples(
 )
 
 
+_EnvId = Annotated[str, typer.Option("--env", metavar="ID", help="See `lifelong-gym envs`.")]
+_Output = Annotated[
+    Path | None,
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="DIR",
+        help="Record it here, and go on where you stopped.",
+        show_default="not recorded",
+    ),
+]
+
+
 def play(
-    env: Annotated[
-        str, typer.Option("--env", metavar="ID", help="See `lifelong-gym envs`.")
-    ] = "Database-v0",
-    tasks: Annotated[
-        str | None,
-        typer.Option("--tasks", metavar="REFERENCE", help="Which tasks.", show_default="builtin"),
-    ] = None,
-    task_id: Annotated[
-        list[str],
-        typer.Option(
-            "--task-id", metavar="ID", help="Play this task only. Repeatable.", show_default=False
-        ),
-    ] = [],  # noqa: B006 - typer makes a new list for each call
-    limit: Annotated[
-        int | None,
-        typer.Option(min=1, metavar="N", help="Play this many at most.", show_default="all"),
-    ] = None,
+    env: _EnvId = "Database-v0",
+    tasks: TaskReference = None,
+    task_id: TaskIds = [],  # noqa: B006 - typer makes a new list for each call
+    limit: Limit = None,
     env_arg: EnvArgs = [],  # noqa: B006
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="DIR",
-            help="Record it here, and go on where you stopped.",
-            show_default="not recorded",
-        ),
-    ] = None,
+    output: _Output = None,
 ) -> None:
     """Play tasks yourself.
 

@@ -11,7 +11,7 @@ import typer
 
 from lifelong_gym.cli.console import show, tell, write
 from lifelong_gym.cli.failures import INTERRUPTED, PAUSED
-from lifelong_gym.cli.options import EnvArgs, Quiet, examples
+from lifelong_gym.cli.options import EnvArgs, Limit, Quiet, TaskIds, TaskReference, examples
 from lifelong_gym.cli.request import AGENTS, RunRequest
 from lifelong_gym.errors import RunPaused
 
@@ -73,25 +73,6 @@ _Workers = Annotated[
 _DryRun = Annotated[
     bool, typer.Option("--dry-run", help="Show the first prompt and stop; asks no model.")
 ]
-_Tasks = Annotated[
-    str | None,
-    typer.Option(
-        "--tasks",
-        metavar="REFERENCE",
-        help="Which tasks: builtin, lifelongagentbench?path=FOLDER, a .jsonl file, ...",
-        show_default="the environment's, mostly builtin",
-    ),
-]
-_Limit = Annotated[
-    int | None,
-    typer.Option(min=1, metavar="N", help="Play this many tasks at most.", show_default="all"),
-]
-_TaskIds = Annotated[
-    list[str],
-    typer.Option(
-        "--task-id", metavar="ID", help="Play this task only. Repeatable.", show_default=False
-    ),
-]
 _Order = Annotated[
     Order | None,
     typer.Option(
@@ -129,9 +110,9 @@ def run(
     config: _Config = None,
     env: _EnvId = None,
     agent: _Agent = None,
-    tasks: _Tasks = None,
-    limit: _Limit = None,
-    task_id: _TaskIds = [],  # noqa: B006 - typer makes a new list for each call
+    tasks: TaskReference = None,
+    limit: Limit = None,
+    task_id: TaskIds = [],  # noqa: B006 - typer makes a new list for each call
     order: _Order = None,
     seed: _Seed = None,
     attempts: _Attempts = None,

@@ -19,6 +19,7 @@ from lifelong_gym.trajectory import Trajectory
 _Pair = tuple[bool, bool]
 _Attempt = tuple[str, int]
 _RESAMPLES = 10_000
+_UNNAMED = "in memory"
 
 
 class Comparison(pydantic.BaseModel):
@@ -43,7 +44,7 @@ class Comparison(pydantic.BaseModel):
         difference: `rate_b - rate_a`.
         difference_interval: Its 95 % interval.
         interval_method: How that was computed: `"newcombe"`, or `"bootstrap"` over tasks where
-            a task has several attempts.
+            a task has several attempts (and not all tasks came out alike).
         p_value: That of the exact two-sided McNemar test; with several attempts that of the
             same test over tasks, see `sign_flip_p`.
         solved_by_a_only: The task ids, each once.
@@ -95,8 +96,8 @@ def compare(a: Run | Path | str, b: Run | Path | str) -> Comparison:
     if not scored:
         raise _nothing_common(first, second, len(common))
     return Comparison(
-        a=_name(first),
-        b=_name(second),
+        a=str(first.path or _UNNAMED),
+        b=str(second.path or _UNNAMED),
         unscored=len(common) - len(scored),
         only_in_a=len(episodes_a) - len(common),
         only_in_b=len(episodes_b) - len(common),
@@ -107,7 +108,9 @@ def compare(a: Run | Path | str, b: Run | Path | str) -> Comparison:
     )
 
 
-def newcombe_interval(both: int, a_only: int, b_only: int, neither: int) -> tuple[float, float]:
+def newcombe_interval(
+    both: float, a_only: float, b_only: float, neither: float
+) -> tuple[float, float]:
     """The 95 % interval of a difference of paired rates, B's minus A's.
 
     Method 10 of Newcombe (1998), "Improved confidence intervals for the difference between
@@ -175,8 +178,13 @@ def _figures(scored: Mapping[_Attempt, _Pair]) -> dict[str, Any]:
     for (task_id, _), (solved_a, solved_b) in scored.items():
         by_task.setdefault(task_id, []).append(int(solved_b) - int(solved_a))
     rate_a, rate_b = (sum(pair[n] for pair in pairs) / len(pairs) for n in (0, 1))
-    several = len(by_task) < len(pairs)
-    interval = _bootstrap(list(by_task.values())) if several else newcombe_interval(**cells)
+    # Where every task came out alike there is nothing to resample.
+    resampled = len(by_task) < len(pairs) and len({sum(d) / len(d) for d in by_task.values()}) > 1
+    if resampled:
+        interval = _bootstrap(list(by_task.values()))
+    else:
+        share = len(by_task) / len(pairs)  # several attempts at a task count as one
+        interval = newcombe_interval(**{name: share * count for name, count in cells.items()})
     return {
         **cells,
         "pairs": len(pairs),
@@ -184,21 +192,21 @@ def _figures(scored: Mapping[_Attempt, _Pair]) -> dict[str, Any]:
         "rate_b": rate_b,
         "difference": rate_b - rate_a,
         "difference_interval": interval,
-        "interval_method": "bootstrap" if several else "newcombe",
+        "interval_method": "bootstrap" if resampled else "newcombe",
         "p_value": sign_flip_p(map(sum, by_task.values())),
     }
 
 
-def _wilson(successes: int, total: int) -> tuple[float, float]:
+def _wilson(successes: float, total: float) -> tuple[float, float]:
     interval = wilson_interval(successes, total)
     return interval or (0.0, 1.0)
 
 
-def _correlation(both: int, a_only: int, b_only: int, neither: int) -> float:
+def _correlation(both: float, a_only: float, b_only: float, neither: float) -> float:
     margins = (both + a_only) * (b_only + neither) * (both + b_only) * (a_only + neither)
     if margins == 0:
         return 0.0
-    excess = float(both * neither - a_only * b_only)
+    excess = both * neither - a_only * b_only
     if excess > 0:
         excess = max(0.0, excess - (both + a_only + b_only + neither) / 2)
     return excess / math.sqrt(margins)
@@ -225,12 +233,8 @@ def _tasks(scored: Mapping[_Attempt, _Pair], outcome: _Pair) -> tuple[str, ...]:
     return tuple(dict.fromkeys(task_id for (task_id, _), pair in scored.items() if pair == outcome))
 
 
-def _name(run: Run) -> str:
-    return str(run.path) if run.path else "in memory"
-
-
 def _nothing_common(first: Run, second: Run, common: int) -> UsageError:
-    names = f"{_name(first)} and {_name(second)}"
+    names = " and ".join(str(run.path or _UNNAMED) for run in (first, second))
     if common:
         return UsageError(
             f"{names} share {common} episodes, of which none is scored in both: run them again, "

@@ -111,6 +111,16 @@ def test_several_attempts_are_paired_by_attempt_and_tasks_resampled_whole():
     assert compare(first, second) == found
 
 
+def test_attempts_at_tasks_that_all_came_out_alike_count_as_one_pair_each():
+    run = solving(texts=TEXTS[:3], attempts=4)
+    single = solving(texts=TEXTS[:3])
+
+    assert compare(run, run).interval_method == "newcombe"
+    assert compare(run, run).difference_interval == pytest.approx(
+        compare(single, single).difference_interval
+    )
+
+
 # Statistics ----------------------------------------------------------------------------
 
 
