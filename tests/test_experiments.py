@@ -2,6 +2,8 @@
 
 import functools
 import pickle
+import sys
+import textwrap
 
 import gymnasium
 import pytest
@@ -67,7 +69,7 @@ def function(env):
 @pytest.fixture
 def write(tmp_path, monkeypatch):
     """Writes an experiment and a module beside it; returns the file."""
-    monkeypatch.setattr("sys.path", [*__import__("sys").path])
+    monkeypatch.setattr("sys.path", [*sys.path])
 
     def write(text=SMALL, more="", name="experiment.toml"):
         (tmp_path / "plugin_beside.py").write_text(PLUGIN)
@@ -75,7 +77,7 @@ def write(tmp_path, monkeypatch):
         return tmp_path / name
 
     yield write
-    __import__("sys").modules.pop("plugin_beside", None)
+    sys.modules.pop("plugin_beside", None)
 
 
 @pytest.fixture
@@ -183,6 +185,19 @@ output = "out"
     assert experiment.folder == tmp_path / "out"
 
 
+def test_an_environment_may_be_registered_by_a_module_beside_the_file(write, tmp_path):
+    code = """
+        import gymnasium
+        from lifelong_gym.testing import ScriptedEnv
+
+        gymnasium.register("beside/Env-v0", entry_point=lambda tasks="x": ScriptedEnv([tasks]))
+    """
+    (tmp_path / "envs_beside.py").write_text(textwrap.dedent(code))
+    stack = made(write(SMALL.replace("Database-v0", "envs_beside:beside/Env-v0")))
+
+    assert stack.unwrapped.domain == "scripted"
+
+
 def test_attempts_may_stand_in_either_table(write):
     in_run = load_experiment(write(more="[run]\nattempts = 3\n"))
     in_stream = load_experiment(write(more="[stream]\nattempts = 3\n"))
@@ -265,6 +280,7 @@ def test_a_file_that_is_not_there_or_not_toml(tmp_path, refused):
             SMALL + "[run]\nattempts = 2\n[stream]\nattempts = 2\n",
             ": [run] attempts is also in [stream]",
         ),
+        (SMALL + "[models]\nmain = 'x'\n", ": [models] main must be a valid dictionary, got 'x'"),
         (SMALL + "[run]\ncache = 'c'\n", ": [run] has a cache or a budget, but no model uses it"),
     ],
 )

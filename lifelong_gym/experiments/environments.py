@@ -76,6 +76,7 @@ def find_spec(env_id: str, source: Source = _OPTIONS) -> EnvSpec:
     module, _, name = env_id.rpartition(":")
     try:
         if module:
+            source.make_importable()
             importlib.import_module(module)
         return gymnasium.spec(name if name in gymnasium.registry else full_id(name))
     except (gymnasium.error.Error, ImportError) as error:

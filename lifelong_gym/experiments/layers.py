@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import importlib
 import inspect
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal, cast, get_args, get_type_hints
@@ -69,10 +68,7 @@ def find_class(name: str, kind: Kind, source: Source, place: str) -> type[Layer]
     """
     where = source.name(f"{place}, type")
     if ":" in name:
-        # What stands beside the file can be imported, as with `python FILE`.
-        base = str(source.base.resolve())
-        if source.file is not None and base not in sys.path:
-            sys.path.append(base)
+        source.make_importable()
         found = import_path(name, where)
     else:
         found = _exported(AGENTS.get(name, name), kind, where, name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import re
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,6 +38,15 @@ class Source:
     def base(self) -> Path:
         """The folder that relative paths start from."""
         return Path() if self.file is None else self.file.parent
+
+    def make_importable(self) -> None:
+        """Lets modules be imported that stand beside the file, or in the working directory.
+
+        As with `python FILE`, only behind everything else: nothing installed is hidden.
+        """
+        folder = str(self.base.resolve())
+        if folder not in sys.path:
+            sys.path.append(folder)
 
     def name(self, place: str) -> str:
         """How a message names a place, which is given as in a file: `"[env] id"`."""

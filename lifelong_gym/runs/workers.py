@@ -196,14 +196,14 @@ def _received(crew: _Crew) -> Iterator[Played]:
 def _receive(connection: Connection, process: SpawnProcess) -> Message:
     try:
         return cast("Message", connection.recv())
-    except EOFError:
+    except (EOFError, OSError):  # ended, perhaps in the middle of a message
         return Failed(_ended(process))
 
 
 def _sent_already(connections: Iterable[Connection]) -> Iterator[Played]:
     """Episodes that others finished before the run stops."""
     for connection in connections:
-        with contextlib.suppress(EOFError):
+        with contextlib.suppress(EOFError, OSError):
             while connection.poll():
                 message = connection.recv()
                 if isinstance(message, Played):
