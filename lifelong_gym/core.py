@@ -308,7 +308,7 @@ class LanguageEnv(gymnasium.Env[str, "str | None"], Generic[TaskT]):
         reward = 0.0
         if status in SCORED_STATUSES:
             grading = self._verdict(status, observation)
-            reward = self._shape(grading)
+            reward = rewards.shaped(self._shape, grading)
             info["success"] = grading.success
             info["grading"] = {
                 "reason": grading.reason,
@@ -344,7 +344,7 @@ class LanguageEnv(gymnasium.Env[str, "str | None"], Generic[TaskT]):
             ("max_observation_bytes", self.max_observation_bytes),
         ):
             if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-                raise UsageError(f"{name} must be at least 1, got {value!r}")
+                raise UsageError(f"{name} must be a whole number of at least 1, got {value!r}")
         for name, choice, allowed in (
             ("action_format", self.action_format, get_args(ActionFormat)),
             ("on_invalid_action", self.on_invalid_action, get_args(OnInvalidAction)),

@@ -26,6 +26,19 @@ def partial(grading: Grading) -> float:
 _NAMED: dict[str, RewardShaper] = {"success": success, "partial": partial}
 
 
+def shaped(shaper: RewardShaper, grading: Grading) -> float:
+    """The reward that `shaper` gives.
+
+    Raises:
+        UsageError: It gives no number.
+    """
+    reward = shaper(grading)
+    try:
+        return float(reward)
+    except (TypeError, ValueError):
+        raise UsageError(f"reward_shaper must return a number, got {reward!r}") from None
+
+
 def reward_shaper(shaper: RewardShaper | str | None) -> RewardShaper:
     """The function that a `reward_shaper` argument stands for.
 
@@ -38,6 +51,11 @@ def reward_shaper(shaper: RewardShaper | str | None) -> RewardShaper:
     """
     if shaper is None:
         return success
+    if isinstance(shaper, str) and ":" not in shaper and shaper not in _NAMED:
+        names = ", ".join(map(repr, _NAMED))
+        raise UsageError(
+            f'reward_shaper must be {names} or an import path "module:function", got {shaper!r}'
+        )
     if isinstance(shaper, str):
         shaper = _NAMED.get(shaper) or import_path(shaper, "reward_shaper")
     if not callable(shaper):

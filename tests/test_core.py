@@ -200,13 +200,16 @@ class TestArguments:
     @pytest.mark.parametrize(
         ("options", "message"),
         [
-            ({"max_turns": 0}, "max_turns must be at least 1, got 0"),
-            ({"max_turns": True}, "max_turns must be at least 1, got True"),
-            ({"max_observation_bytes": 0}, "max_observation_bytes must be at least 1"),
+            ({"max_turns": 0}, "max_turns must be a whole number of at least 1, got 0"),
+            ({"max_turns": True}, "max_turns must be .*, got True"),
+            (
+                {"max_observation_bytes": 0},
+                "max_observation_bytes must be a whole number of at least 1",
+            ),
             ({"action_format": "json"}, "action_format must be one of .*'text', 'tools'"),
             ({"on_invalid_action": "ignore"}, "on_invalid_action must be one of"),
             ({"render_mode": "human"}, "render_mode must be one of"),
-            ({"reward_shaper": "nope"}, "reward_shaper must be an import path"),
+            ({"reward_shaper": "nope"}, "'success', 'partial' or an import path"),
             ({"reward_shaper": "math:nope"}, "cannot be imported"),
             ({"reward_shaper": 3}, "must be a function of a Grading"),
         ],
@@ -223,6 +226,10 @@ class TestArguments:
         env = started(reward_shaper=lambda grading: grading.score / 2)
 
         assert env.step("a")[1] == 0.5
+
+    def test_a_shaper_that_gives_no_number_is_refused(self):
+        with pytest.raises(UsageError, match="reward_shaper must return a number, got None"):
+            started(reward_shaper=lambda grading: None).step("a")
 
     def test_a_shaper_can_be_named(self):
         assert started(reward_shaper="partial").step("a")[1] == 1.0
@@ -345,6 +352,16 @@ class TestAgent:
 
         assert agent.step()[-1]["status"] == "context_limit"
         assert len(agent.conversation) == 2
+
+    def test_an_act_that_forgets_to_return_is_named(self):
+        class Forgetful(Agent):
+            def act(self, messages):
+                pass
+
+        agent = Forgetful(ScriptedEnv(PAIRS))
+        agent.reset()
+        with pytest.raises(TypeError, match=r"Forgetful.act must return a str, got None"):
+            agent.step()
 
     def test_a_batch_is_one_action_for_each_conversation(self):
         agent = Echo(ScriptedEnv(PAIRS))

@@ -31,6 +31,7 @@ RUNTIME_VARIABLE = "LIFELONG_GYM_RUNTIME"
 
 _WATCHDOG = Path(__file__).with_name("watchdog.py")
 _CONNECT_TIMEOUT_S = 5.0
+_ROOM = 2 << 30
 
 
 @dataclass(frozen=True)
@@ -65,14 +66,18 @@ class Lease:
         self._connection.close()
 
 
-def fast_folder() -> Path:
-    """Where servers and their data live: in memory, where there is such a folder."""
+def fast_folder(room: int = 0) -> Path:
+    """Where servers and their data live: in memory, where there is such a folder.
+
+    Args:
+        room: How many bytes must be free there; containers often have 64 MB.
+    """
     if chosen := os.environ.get(RUNTIME_VARIABLE):
         return Path(chosen)
-    shared_memory = Path("/dev/shm")
-    if shared_memory.is_dir() and os.access(shared_memory, os.W_OK | os.X_OK):
-        return shared_memory
-    return Path(tempfile.gettempdir())
+    shared = Path("/dev/shm")
+    if not shared.is_dir() or not os.access(shared, os.W_OK | os.X_OK):
+        return Path(tempfile.gettempdir())
+    return shared if shutil.disk_usage(shared).free >= room else Path(tempfile.gettempdir())
 
 
 def lease(name: str, orders: Callable[[Path], Orders]) -> Lease:
@@ -172,7 +177,7 @@ def _reap(folder: Path) -> None:
 
 def _start(folder: Path, orders: Callable[[Path], Orders]) -> Lease:
     folder.mkdir(mode=0o700)
-    data = fast_folder() / f"lifelong-gym-data-{secrets.token_hex(6)}"
+    data = fast_folder(_ROOM) / f"lifelong-gym-data-{secrets.token_hex(6)}"
     (folder / "data").write_text(str(data))
     try:
         data.mkdir(mode=0o700)

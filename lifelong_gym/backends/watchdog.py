@@ -36,12 +36,11 @@ from pathlib import Path
 from typing import Any
 
 _DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG
-_POLL_S = 0.005
-_STOP_S = 2.0
+_POLL_S, _STOP_S = 0.005, 2.0
 
 
 class StartError(Exception):
-    """The server did not start; the message says what it said last."""
+    """The server did not start; the message has its last words."""
 
 
 def main() -> int:
@@ -87,7 +86,7 @@ def _say(message: dict[str, Any]) -> None:
 
 
 def _listen(path: Path) -> socket.socket:
-    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    listener = socket.socket(socket.AF_UNIX)
     listener.bind(str(path))
     listener.listen(128)
     listener.setblocking(False)
@@ -118,8 +117,7 @@ def _spawn(
     """Starts `command` so that it dies with this process."""
     owner: dict[str, Any] = {}
     if orders["owner"]:
-        user, group = orders["owner"]
-        owner = {"user": user, "group": group, "extra_groups": []}
+        owner = dict(zip(("user", "group"), orders["owner"], strict=True), extra_groups=[])
     tie = None  # the kernel forgets it when the user changes; Popen does that before
     if sys.platform == "linux":
         tie = functools.partial(ctypes.CDLL(None).prctl, _DIE_WITH_PARENT, signal.SIGKILL)
@@ -133,11 +131,9 @@ def _spawn(
 
 
 def _is_ready(path: str) -> bool:
-    if not Path(path).exists():
-        return False
     if not Path(path).is_socket():
-        return True
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+        return Path(path).exists()
+    with socket.socket(socket.AF_UNIX) as probe:
         return probe.connect_ex(path) == 0
 
 
@@ -162,24 +158,25 @@ def _remove(folder: Path, data: str, lock: int | None, *, started: bool) -> None
     shutil.rmtree(data, ignore_errors=True)
     if not started:  # the starter holds the lock, and removes the folder itself
         return
-    if lock is None:
-        lock = _lock(folder)
+    lock = _lock(folder) if lock is None else lock
     with contextlib.suppress(OSError):
         if (folder / "data").read_text() == data:
             shutil.rmtree(folder, ignore_errors=True)
             Path(f"{folder}.lock").unlink()
-    os.close(lock)
 
 
-def _lock(folder: Path) -> int:
-    """The lock under which servers are started and stopped; see `servers.locked`."""
+def _lock(folder: Path, *, wait: bool = True) -> int | None:
+    """The lock under which servers start and stop, or None; see `servers._locked`."""
+    path = Path(f"{folder}.lock")
     while True:
-        lock = os.open(f"{folder}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        fcntl.flock(lock, fcntl.LOCK_EX)
+        lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         with contextlib.suppress(OSError):
-            if os.path.samestat(os.fstat(lock), os.stat(f"{folder}.lock")):  # noqa: PTH116
+            fcntl.flock(lock, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+            if os.path.samestat(os.fstat(lock), path.stat()):
                 return lock
         os.close(lock)
+        if not wait:
+            return None
 
 
 # Leases --------------------------------------------------------------------------------
@@ -205,7 +202,7 @@ class Leases:
         """Returns the lock once nobody needs the server, or None once it has ended."""
         self._selector.register(wake, selectors.EVENT_READ, "child")
         while True:
-            for key, _ in self._selector.select():
+            for key, _ in self._selector.select(None if self._count else _POLL_S):
                 if key.data == "listener":
                     self._accept()
                 elif key.data == "lease":
@@ -227,9 +224,8 @@ class Leases:
                 self._count += 1
 
     def _end_if_closed(self, lease: Any) -> None:
-        descriptor = lease if isinstance(lease, int) else lease.fileno()
         with contextlib.suppress(OSError):
-            if os.read(descriptor, 1024):
+            if os.read(lease if isinstance(lease, int) else lease.fileno(), 1024):
                 return
         self._selector.unregister(lease)
         self._count -= 1
@@ -237,13 +233,17 @@ class Leases:
             lease.close()
 
     def _nobody_comes(self) -> int | None:
-        """Takes the lock under which newcomers connect, and keeps it if there is none."""
-        lock = _lock(self._folder)
-        self._accept()
-        if not self._count:
-            return lock
-        os.close(lock)
-        return None
+        """Takes the lock under which newcomers connect, and keeps it if there is none.
+
+        Never waits for it: whoever holds it may be waiting for this process to say hello.
+        """
+        lock = _lock(self._folder, wait=False)
+        if lock is not None:
+            self._accept()
+            if self._count:
+                os.close(lock)
+                lock = None
+        return lock
 
 
 if __name__ == "__main__":

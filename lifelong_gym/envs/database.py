@@ -260,7 +260,7 @@ def rows_text(result: Result, max_bytes: int) -> str:
 
 
 def make_database_env(
-    tasks: str = "builtin",
+    tasks: str | TaskSet[DatabaseTask] = "builtin",
     database: str = "auto",
     *,
     scoring: Scoring = "strict",
@@ -271,7 +271,8 @@ def make_database_env(
     """Builds `lifelong_gym/Database-v0` from plain values.
 
     Args:
-        tasks: A task reference, such as `"builtin"` or `"lifelongagentbench?limit=100"`.
+        tasks: A task reference, such as `"builtin"` or `"lifelongagentbench?limit=100"`; or
+            a `TaskSet` made in Python, with which `env.spec` cannot become JSON.
         database: `"auto"`, `"local"`, `"seekdb"` or `"mysql://user:password@host:port"`.
         scoring: `"strict"` or `"paper"`, see `DatabaseEnv`.
         require_commit: Whether a change counts only if the agent also submitted an answer.
@@ -281,8 +282,10 @@ def make_database_env(
     Raises:
         UsageError: An argument is out of its range, or the tasks cannot be loaded.
     """
+    if not isinstance(tasks, TaskSet):
+        tasks = cast("TaskSet[DatabaseTask]", TaskSet.load(tasks, "database"))
     return DatabaseEnv(
-        cast("TaskSet[DatabaseTask]", TaskSet.load(tasks, "database")),
+        tasks,
         open_database(database, statement_timeout_s=statement_timeout_s),
         scoring=scoring,
         require_commit=require_commit,

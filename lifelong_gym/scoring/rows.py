@@ -113,8 +113,8 @@ def _different(
     score = 2 * common / (len(expected) + len(rows))
     return Grading(
         success=False,
-        reason=f"{len(missing)} of {len(expected)} rows are missing and "
-        f"{len(unexpected)} of the {len(rows)} submitted are not among them",
+        reason=f"rows missing: {len(missing)} of {len(expected)}; "
+        f"rows that are not right: {len(unexpected)} of {len(rows)}",
         score=min(score, _IN_WRONG_ORDER),
         details={"rows": False, "missing": shown(missing), "unexpected": shown(unexpected)},
     )

@@ -12,7 +12,7 @@ from lifelong_gym.backends.database import open_database
 from lifelong_gym.backends.database.contract import Column, Result, Table
 from lifelong_gym.envs.database import DatabaseEnv, rows_text
 from lifelong_gym.errors import UsageError
-from lifelong_gym.tasks import DatabaseTask
+from lifelong_gym.tasks import DatabaseTask, TaskSet
 
 STAFF = Table(
     name="staff",
@@ -214,11 +214,11 @@ class TestChanges:
     @pytest.mark.parametrize(
         ("sql", "reason"),
         [
-            ("SELECT 1", "1 rows of 'staff' are missing"),
-            ("UPDATE staff SET name = 'Bob'", "rows of 'staff'"),
+            ("SELECT 1", "in 'staff', rows missing: 1"),
+            ("UPDATE staff SET name = 'Bob'", "in 'staff'"),
             ("DROP TABLE staff", "the table 'staff' is gone"),
-            (f"{RIGHT} OR name IS NULL", "rows of 'staff'"),
-            ("DELETE FROM staff WHERE id = 2", "rows of 'staff'"),
+            (f"{RIGHT} OR name IS NULL", "in 'staff'"),
+            ("DELETE FROM staff WHERE id = 2", "in 'staff'"),
         ],
     )
     def test_a_wrong_state_fails_and_is_explained(self, start, sql, reason):
@@ -257,7 +257,7 @@ class TestChanges:
         env.step(operation("CREATE TEMPORARY TABLE staff SELECT 1 AS id, 'Ann' AS name"))
         env.step(operation("UPDATE staff SET name = 'Bob'"))
 
-        assert "missing" in env.step(answer("done"))[-1]["grading"]["reason"]
+        assert "rows missing: 1" in env.step(answer("done"))[-1]["grading"]["reason"]
 
     def test_at_the_limit_the_state_matches_but_was_not_submitted(self, start):
         *_, truncated, info = start(CHANGE, max_turns=1).step(operation(RIGHT))
@@ -344,6 +344,17 @@ class TestGymnasium:
 
         assert again.reset(seed=1)[0] == env.reset(seed=1)[0]
         again.close()
+
+    def test_pickling_it_later_says_why_not(self, make):
+        env = make(tasks="builtin?limit=1")
+        env.reset()
+        with pytest.raises(TypeError, match="before the first reset"):
+            pickle.dumps(env)
+
+    def test_it_takes_a_task_set_made_in_python(self, make):
+        env = make(tasks=TaskSet([QUESTION], domain="database"))
+
+        assert env.reset()[1]["task_id"] == "question"
 
     def test_it_can_be_used_again_after_closing(self, make):
         env = make(tasks="builtin?limit=1").unwrapped

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import random
 import re
 import secrets
 import time
@@ -21,7 +22,7 @@ from lifelong_gym.backends.database.contract import Row
 from lifelong_gym.backends.database.dialects import Dialect, dialect_of
 from lifelong_gym.backends.database.drivers import Endpoint
 from lifelong_gym.backends.database.names import Names, quoted
-from lifelong_gym.backends.database.streaming import TooLarge, is_lost, rows_within
+from lifelong_gym.backends.database.streaming import TooLarge, interruption, is_lost, rows_within
 from lifelong_gym.errors import BackendError, BackendUnavailableError
 
 PREFIX = "lifelonggym"
@@ -32,6 +33,8 @@ _ENDED_WITHIN_S = 10.0
 _ANSWERS_WITHIN_S = 120
 _ACCESS_DENIED = frozenset({1044, 1045, 1142, 1227, 1396, 1410})
 _NO_SUCH_THREAD = 1094
+_CANNOT_CREATE_USER = 1396  # what seekdb says to one of two that create accounts at once
+_ATTEMPTS = 8
 
 
 class Judge:
@@ -67,9 +70,13 @@ class Judge:
             )
         except (pymysql.MySQLError, OSError, RuntimeError) as error:
             reason = error.args[-1] if error.args else error
-            raise BackendUnavailableError(
-                f"{self.endpoint.label} does not let user {self.endpoint.user!r} in: {reason}"
-            ) from None
+            if stopped := interruption(error):
+                raise stopped from None
+            denied = bool(error.args) and error.args[0] in _ACCESS_DENIED
+            trouble = (
+                f"does not let user {self.endpoint.user!r} in" if denied else "does not answer"
+            )
+            raise BackendUnavailableError(f"{self.endpoint.label} {trouble}: {reason}") from None
 
     def _prepare(self) -> Dialect:
         """Sets the session up and removes what killed processes left on the server."""
@@ -108,8 +115,15 @@ class Judge:
         except pymysql.MySQLError as error:
             raise self._blame(error) from error
 
-    def _blame(self, error: pymysql.MySQLError) -> Exception:
+    @property
+    def is_usable(self) -> bool:
+        """Whether this process may go on with the connection: it is open and its own."""
+        return self._connection.open and not self.is_lost and self.process == os.getpid()
+
+    def _blame(self, error: pymysql.MySQLError) -> BaseException:
         """The error itself where the server refused a statement; else it is gone."""
+        if stopped := interruption(error):
+            return stopped
         if self._connection.open and not is_lost(error):
             return error
         self.is_lost = True
@@ -143,6 +157,16 @@ class Judge:
 
     def make(self, password: str) -> Names:
         """A new database and an account that may use it and nothing else."""
+        for attempt in range(_ATTEMPTS):
+            try:
+                return self._make(password)
+            except pymysql.MySQLError as error:
+                if error.args[0] != _CANNOT_CREATE_USER or attempt == _ATTEMPTS - 1:
+                    raise self._lacks_rights(error) from error
+                time.sleep(random.uniform(0, 0.02 * 2**attempt))
+        raise AssertionError("the last attempt returns or raises")
+
+    def _make(self, password: str) -> Names:
         self._made += 1
         names = self._names_of(f"{PREFIX}{self._id}d{self._made:06x}")
         database, account = quoted(names.database), self._account(names)
@@ -153,10 +177,10 @@ class Judge:
                 f"CREATE USER {account} IDENTIFIED BY '{password}'",
                 f"GRANT {self.dialect.privileges} ON {database}.* TO {account}",
             )
-        except pymysql.MySQLError as error:
+        except pymysql.MySQLError:
             with contextlib.suppress(pymysql.MySQLError):
                 self.remove(names)
-            raise self._lacks_rights(error) from error
+            raise
         return names
 
     def _lacks_rights(self, error: pymysql.MySQLError) -> BackendError:

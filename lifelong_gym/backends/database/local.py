@@ -14,6 +14,9 @@ from lifelong_gym.backends.database.drivers import Driver, Endpoint
 from lifelong_gym.backends.servers import Lease, Orders, lease
 from lifelong_gym.errors import BackendUnavailableError
 
+PROGRAM_VARIABLE = "LIFELONG_GYM_MYSQLD"
+"""An environment variable that names the server program, where there are several."""
+
 _PROGRAMS = ("mariadbd", "mysqld")
 _FOLDERS = (
     "/usr/sbin",
@@ -26,13 +29,13 @@ _FOLDERS = (
     "/opt/homebrew/bin",
 )
 _SYSTEM_TABLES = "mysql_system_tables.sql"
+_CLEANLY = "--innodb-fast-shutdown=1"
 _ACCOUNTS = ("mysql", "nobody")
 _SWITCHES = (
     "--no-defaults",
     "--skip-networking",
     "--skip-log-bin",
     "--skip-name-resolve",
-    "--skip-symbolic-links",
     "--local-infile=OFF",
     "--loose-performance-schema=OFF",
     "--loose-mysqlx=OFF",
@@ -46,15 +49,17 @@ _SWITCHES = (
     "--innodb-stats-persistent=0",
     "--innodb-fast-shutdown=2",
     "--innodb-buffer-pool-dump-at-shutdown=OFF",
+    "--innodb-data-file-path=ibdata1:12M:autoextend:max:4G",
+    "--innodb-file-per-table=0",  # so that the bound above holds for all tables together
     "--innodb-temp-data-file-path=ibtmp1:12M:autoextend:max:1G",
 )
 _MARIADB_SWITCHES = (
+    "--skip-symbolic-links",
     "--innodb-log-file-size=16M",
-    "--innodb-data-file-path=ibdata1:12M:autoextend:max:4G",
-    "--innodb-file-per-table=0",
     "--aria-pagecache-buffer-size=4M",
     "--aria-log-file-size=16M",
 )
+_MYSQL_SWITCHES = ("--secure-file-priv=NULL", "--innodb-redo-log-capacity=32M")
 
 
 class LocalDriver(Driver):
@@ -94,6 +99,10 @@ def find_program() -> Path:
     Raises:
         BackendUnavailableError: There is none.
     """
+    if chosen := os.environ.get(PROGRAM_VARIABLE):
+        if os.access(chosen, os.X_OK):
+            return Path(chosen).resolve()
+        raise BackendUnavailableError(f"{PROGRAM_VARIABLE}={chosen} is not a program to run")
     path = os.pathsep.join([os.environ.get("PATH", ""), *_FOLDERS])
     for program in _PROGRAMS:
         if found := shutil.which(program, path=path):
@@ -115,7 +124,7 @@ def version_of(program: Path) -> str:
 
 def _key(program: Path, version: str) -> str:
     """Two processes share a server if they would start it alike."""
-    words = "\n".join([str(program), version, *_SWITCHES, *_MARIADB_SWITCHES])
+    words = "\n".join([str(program), version, *_SWITCHES, *_MARIADB_SWITCHES, *_MYSQL_SWITCHES])
     return hashlib.sha256(words.encode()).hexdigest()[:12]
 
 
@@ -124,7 +133,7 @@ def orders(program: Path, version: str, data: Path) -> Orders:
     password = secrets.token_hex(16)
     socket = data / "socket"
     is_mariadb = "mariadb" in version.lower()
-    command = [str(program), *_SWITCHES, *(_MARIADB_SWITCHES if is_mariadb else ())]
+    command = [str(program), *_SWITCHES, *(_MARIADB_SWITCHES if is_mariadb else _MYSQL_SWITCHES)]
     command += [f"--datadir={data / 'files'}", f"--socket={socket}", f"--tmpdir={data}"]
     command += [f"--pid-file={data / 'pid'}"]
     owner = _owner()
@@ -171,7 +180,7 @@ def _bootstrap(command: list[str], program: Path, data: Path, password: str) -> 
         f" PASSWORD('{password}'), '\"}}'));\n"
     )
     script.chmod(0o600)
-    return {"command": [*command, "--innodb-fast-shutdown=1", "--bootstrap"], "stdin": str(script)}
+    return {"command": [*command, _CLEANLY, "--bootstrap"], "stdin": str(script)}
 
 
 def _system_tables(program: Path) -> Path:
@@ -191,4 +200,4 @@ def _initialize(command: list[str], data: Path, password: str) -> dict[str, obje
     script = data / "init.sql"
     script.write_text(f"ALTER USER 'root'@'localhost' IDENTIFIED BY '{password}';\n")
     script.chmod(0o600)
-    return {"command": [*command, "--initialize-insecure", f"--init-file={script}"]}
+    return {"command": [*command, _CLEANLY, "--initialize-insecure", f"--init-file={script}"]}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -27,6 +26,14 @@ class MySQLDatabase(Database):
         self._statement_timeout_s = statement_timeout_s
         self._judge: Judge | None = None
         self._workspaces: list[Workspace] = []
+
+    def __getstate__(self) -> dict[str, object]:
+        if self._judge is not None:
+            raise TypeError(
+                "a database that was used cannot be pickled or copied: its connections belong "
+                "to this process. Do it before the first reset, or make the environment anew"
+            )
+        return self.__dict__
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.name}>"
@@ -69,7 +76,7 @@ class MySQLDatabase(Database):
 
     def _connected(self) -> Judge:
         """The trusted connection; a forked child gets its own."""
-        if self._judge and (self._judge.process != os.getpid() or self._judge.is_lost):
+        if self._judge and not self._judge.is_usable:
             self.close()
         if self._judge is None:
             self._judge = self._start()

@@ -15,7 +15,7 @@ from lifelong_gym.backends.database.judge import Judge
 from lifelong_gym.backends.database.names import Names
 from lifelong_gym.backends.database.streaming import StreamingCursor
 
-_DRAIN_S = 0.5
+_DRAIN_S = 5.0
 _GRACE_S = 2.0
 """How long after its own limit the server may take to stop a statement."""
 

@@ -41,6 +41,14 @@ def is_lost(error: pymysql.MySQLError) -> bool:
     return not error.args or error.args[0] in _LOST or not isinstance(error.args[0], int)
 
 
+def interruption(error: BaseException) -> BaseException | None:
+    """The Ctrl-C, or the like, that an error hides: PyMySQL's clean-up raises its own on top."""
+    hidden = error.__context__
+    while hidden is not None and isinstance(hidden, Exception):
+        hidden = hidden.__context__
+    return hidden
+
+
 def rows_within(cursor: SSCursor, most_bytes: int) -> tuple[Row, ...]:
     """All rows of a result set.
 

@@ -20,14 +20,14 @@ from lifelong_gym.backends.database.contract import (
 from lifelong_gym.backends.database.judge import Judge
 from lifelong_gym.backends.database.names import literal, quoted
 from lifelong_gym.backends.database.session import Session, StatementTimeout
-from lifelong_gym.backends.database.streaming import is_lost
+from lifelong_gym.backends.database.streaming import interruption, is_lost
 from lifelong_gym.errors import BackendError
 
 _LOGGER = logging.getLogger(__name__)
 _INSERT_BYTES = 1 << 20
 _TIMEOUT_CODES = frozenset({1969, 3024, 4012})  # MariaDB, MySQL, seekdb
 _TIMEOUT_CODE = 3024
-_KILLED = frozenset({1927, 3169})
+_KILLED = frozenset({1317, 1927, 3169})
 _LOST_CODE = 2013
 _NOT_UTF8 = "The result is not UTF-8: the session's character set was changed."
 
@@ -52,17 +52,17 @@ class MySQLWorkspace(Workspace):
 
     def load(self, tables: Sequence[Table]) -> None:
         """Fills the database, over the agent's account: a task's SQL is not trusted either."""
-        session = self._session = self._open_session()
-        for table in tables:
-            try:
+        place = "the account of a new workspace"
+        try:
+            session = self._session = self._open_session()
+            for table in tables:
+                place = f"table {table.name!r} of the task"
                 session.run(_create_statement(table))
                 for statement in _insert_statements(table):
                     session.run(statement)
-            except pymysql.MySQLError as error:
-                raise BackendError(
-                    f"{self._judge.endpoint.label} refused table {table.name!r} of the task: "
-                    f"{self._names.leave(str(error.args[-1]))}"
-                ) from error
+        except pymysql.MySQLError as error:
+            label, reason = self._judge.endpoint.label, self._names.leave(str(error.args[-1]))
+            raise BackendError(f"{label} refused {place}: {reason}") from error
 
     def execute(self, statement: str, *, max_bytes: int = 1 << 24) -> Result:
         """Runs one statement as the agent; see `Workspace.execute`."""
@@ -160,6 +160,8 @@ class MySQLWorkspace(Workspace):
 
     def _refusal(self, error: pymysql.MySQLError) -> QueryError:
         """What the agent is told; raises BackendError where it is the server's failure."""
+        if stopped := interruption(error):
+            raise stopped
         code = error.args[0] if error.args else 0
         if code in _TIMEOUT_CODES:
             return QueryError(

@@ -86,6 +86,7 @@ def test_a_missing_package_is_answered_with_the_command():
 def test_without_a_server_program_the_message_says_what_to_install(monkeypatch):
     monkeypatch.setattr(local, "_FOLDERS", ())
     monkeypatch.setenv("PATH", "/nonexistent")
+    monkeypatch.delenv(local.PROGRAM_VARIABLE, raising=False)
 
     with pytest.raises(BackendUnavailableError, match="apt-get install mariadb-server-core"):
         open_database("local").create([])
@@ -94,6 +95,7 @@ def test_without_a_server_program_the_message_says_what_to_install(monkeypatch):
 def test_auto_says_why_nothing_works(monkeypatch):
     monkeypatch.setattr(local, "_FOLDERS", ())
     monkeypatch.setenv("PATH", "/nonexistent")
+    monkeypatch.delenv(local.PROGRAM_VARIABLE, raising=False)
     monkeypatch.setattr("lifelong_gym.backends.database.auto.ORDER", (local.LocalDriver,))
 
     with pytest.raises(BackendUnavailableError, match=r"no database works(.|\n)*- local: "):

@@ -193,3 +193,20 @@ def test_a_ctrl_c_in_the_terminal_does_not_reach_the_server(folder):
 
     assert os.getsid(int(pid)) != os.getsid(process.pid)
     leave(process)
+
+
+@pytest.mark.slow
+def test_users_that_come_and_go_never_find_a_dying_server(folder):
+    again = USER.replace("held = lease", "for _ in range(15):\n    held = lease")
+    again = again.replace("\nprint(", "\n    print(").replace(
+        "sys.stdin.read()", "    held.close()"
+    )
+    processes = [
+        subprocess.Popen([sys.executable, "-c", again], stdout=subprocess.PIPE, text=True)
+        for _ in range(4)
+    ]
+    answers = [process.communicate(timeout=120)[0].split() for process in processes]
+
+    assert [process.returncode for process in processes] == [0] * 4
+    assert [len(pids) for pids in answers] == [15] * 4
+    until(lambda: not left(folder))
