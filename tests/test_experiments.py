@@ -294,7 +294,10 @@ def test_what_is_wrong_is_named_with_its_table_and_key(refused, text, message):
         ('id = "Databse-v0"', ": [env] id Databse-v0: "),
         ("args = { max_turn = 1 }", "has no argument 'max_turn'"),
         ('args = { max_turns = "x" }', ": [env] args.max_turns must be a valid integer"),
-        ("args = { max_turns = 0 }", ": [env]: max_turns must be at least 1, got 0"),
+        (
+            "args = { max_turns = 0 }",
+            ": [env]: max_turns must be a whole number of at least 1, got 0",
+        ),
         ('args = { tasks = "builtin" }', ": [env] args.tasks: the tasks are not an argument"),
         ('tasks = "nowhere"', ": [env]: no task source is called 'nowhere'"),
     ],

@@ -169,11 +169,20 @@ def _hints(creator: Callable[..., Any]) -> dict[str, Any]:
 def _check_type(name: str, value: Any, hint: Any) -> None:
     import pydantic
 
-    adapter: pydantic.TypeAdapter[Any] = pydantic.TypeAdapter(hint)
+    # Objects may stand beside the plain values of an argument; no text can mean one.
+    objects = pydantic.ConfigDict(arbitrary_types_allowed=True)
+    try:
+        adapter: pydantic.TypeAdapter[Any] = pydantic.TypeAdapter(hint, config=objects)
+    except pydantic.PydanticUserError:  # a class with a configuration of its own
+        return
     try:
         adapter.validate_json(json.dumps(value), strict=True)
     except pydantic.ValidationError as error:
-        reasons = dict.fromkeys(found["msg"].removeprefix("Input ") for found in error.errors())
+        reasons = dict.fromkeys(
+            found["msg"].removeprefix("Input ")
+            for found in error.errors()
+            if found["type"] not in ("is_instance_of", "needs_python_object")
+        )
         raise UsageError(
             f"{name} {' or '.join(reasons).replace('should', 'must', 1)}, got {value!r}"
         ) from None

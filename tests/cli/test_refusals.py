@@ -43,7 +43,7 @@ def test_an_unknown_argument_is_named_with_those_that_exist(refused, env_id):
         ("=5", "takes KEY=VALUE"),
         ("note=5", "note must be a valid string, got 5"),
         ("max_turns=many", "max_turns must be a valid integer, got 'many'"),
-        ("max_turns=0", "max_turns must be at least 1, got 0"),
+        ("max_turns=0", "max_turns must be a whole number of at least 1, got 0"),
         ("action_format=xml", "action_format must be 'text' or 'tools', got 'xml'"),
         ("tasks=3", "the tasks are not an argument like the others"),
     ],
