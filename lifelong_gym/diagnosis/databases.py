@@ -41,6 +41,10 @@ def _version(reference: str) -> str:
     database = open_database(reference)
     try:
         return database.version
+    except MissingExtraError as error:
+        if reference == "seekdb":  # its extra brings the client along
+            raise MissingExtraError(error.package, "seekdb", "The seekdb database") from error
+        raise
     finally:
         database.close()
 

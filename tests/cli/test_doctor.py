@@ -107,7 +107,7 @@ def test_without_the_drivers_packages_each_says_what_to_install(monkeypatch):
     monkeypatch.delitem(sys.modules, "lifelong_gym.backends.database.judge", raising=False)
     found = {finding.name: finding for finding in diagnose() if finding.group == "database"}
 
-    assert found["seekdb"].fix.startswith('pip install "lifelong-gym[')
+    assert found["seekdb"].fix == 'pip install "lifelong-gym[seekdb]"'
     assert found["mysql://"].fix == 'pip install "lifelong-gym[mysql]"'
 
 
