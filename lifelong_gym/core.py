@@ -260,7 +260,7 @@ class LanguageEnv(gymnasium.Env[str, "str | None"], Generic[TaskT]):
         if "task_id" in options:
             return self.task_set[self._position(options["task_id"])]
         if "task_index" in options:
-            index = operator.index(options["task_index"])
+            index = _whole_number("task_index", options["task_index"])
             if not 0 <= index < len(self.task_set):
                 raise UsageError(
                     f"task_index must be between 0 and {len(self.task_set) - 1}, got {index}"
@@ -268,10 +268,10 @@ class LanguageEnv(gymnasium.Env[str, "str | None"], Generic[TaskT]):
             return self.task_set[index]
         return self.task_set[int(self.np_random.integers(len(self.task_set)))]
 
-    def _position(self, task_id: str) -> int:
+    def _position(self, task_id: object) -> int:
         try:
-            return self._index[task_id]
-        except KeyError:
+            return self._index[task_id]  # type: ignore[index]
+        except (KeyError, TypeError):
             some = ", ".join(list(self._index)[:3])
             raise UsageError(
                 f"no task has the id {task_id!r}; the {len(self._index)} ids begin with {some}"
@@ -352,6 +352,15 @@ class LanguageEnv(gymnasium.Env[str, "str | None"], Generic[TaskT]):
         ):
             if choice not in allowed:
                 raise UsageError(f"{name} must be one of {allowed}, got {choice!r}")
+
+
+def _whole_number(name: str, value: object) -> int:
+    try:
+        if not isinstance(value, bool):
+            return operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        pass
+    raise UsageError(f"{name} must be a whole number, got {value!r}")
 
 
 def _shown_text(message: Message) -> str:

@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from lifelong_gym.baselines import OracleAgent
 from lifelong_gym.experiments import load_experiment
+from lifelong_gym.testing import ScriptedEnv
 from tests.conftest import ROOT
 from tests.envs.conftest import database  # noqa: F401 - a fixture
 
@@ -85,3 +87,15 @@ def test_every_link_of_a_page_leads_somewhere(page):
     targets = re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text())
 
     assert [target for target in targets if not (page.parent / Path(target)).exists()] == []
+
+
+def test_the_wrapper_of_the_documentation_works():
+    page = (ROOT / "docs" / "environments.md").read_text()
+    names = {}
+    exec(re.search(r"```python\n(.*?)```", page, re.DOTALL)[1], names)
+    agent = OracleAgent(names["ShowExample"](ScriptedEnv(["Say it."])))
+    observation, _ = agent.reset()
+
+    assert "Who is the oldest?" in observation
+    assert "Look at the columns first." in agent.conversation[0]["content"]
+    assert agent.step()[1] == 1.0
