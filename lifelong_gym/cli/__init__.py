@@ -1,4 +1,4 @@
-"""The command line: arguments only. What is done stands in `envs`, `tasks` and `runs`.
+"""The command line: arguments only. What is done stands in the modules beside this one.
 
 What a command needs is imported when it runs, so that `--help` answers at once.
 """
@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 import lifelong_gym
-from lifelong_gym.cli import envs, reports, runs, tasks
+from lifelong_gym.cli import doctor, envs, play, reports, runs, tasks
 from lifelong_gym.cli.console import write
 from lifelong_gym.cli.failures import CommandGroup
 from lifelong_gym.cli.options import examples
@@ -31,9 +31,12 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command("envs", epilog=envs.EXAMPLES)(envs.list_envs)
+app.command("doctor", epilog=doctor.EXAMPLES)(doctor.doctor)
 app.add_typer(tasks.app)
+app.command("play", epilog=play.EXAMPLES)(play.play)
 app.command("run", epilog=runs.EXAMPLES)(runs.run)
 app.command("report", epilog=reports.REPORT_EXAMPLES)(reports.report)
+app.command("compare", epilog=reports.COMPARE_EXAMPLES)(reports.compare)
 app.command("export", epilog=reports.EXPORT_EXAMPLES)(reports.export)
 
 

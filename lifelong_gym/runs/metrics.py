@@ -118,7 +118,7 @@ def measure(trajectories: Sequence[Trajectory], *, window: int | None = None) ->
     )
 
 
-def wilson_interval(successes: int, scored: int) -> tuple[float, float] | None:
+def wilson_interval(successes: float, scored: float) -> tuple[float, float] | None:
     """The 95 % Wilson score interval of a success rate; None if nothing is scored.
 
     Examples:

@@ -46,7 +46,7 @@ def report(folder: Path | str, format: Format = "json") -> str:
     """
     writers: dict[str, Callable[[Run], str]] = {
         "json": lambda run: json.dumps(report_data(run), indent=2, ensure_ascii=False),
-        "markdown": lambda run: _markdown(_title(run), sections(run)),
+        "markdown": lambda run: markdown(_title(run), sections(run)),
         "html": lambda run: html_page(_title(run), sections(run), run.metrics().over_time),
     }
     if format not in writers:
@@ -130,7 +130,8 @@ def _points(metrics: Metrics) -> list[tuple[str, ...]]:
     ]
 
 
-def _markdown(title: str, tables: Sequence[Section]) -> str:
+def markdown(title: str, tables: Sequence[Section]) -> str:
+    """A page of tables."""
     return "\n\n".join([f"# {title}", *map(_markdown_table, tables)]) + "\n"
 
 

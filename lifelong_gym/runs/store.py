@@ -216,8 +216,7 @@ class RunStore:
 def _locked(folder: Path) -> FolderLock:
     try:
         folder.mkdir(parents=True, exist_ok=True)
-    except FileExistsError:
-        raise UsageError(f"output is a folder, got {folder}, which is a file") from None
-    except PermissionError as error:
-        raise UsageError(f"the output folder cannot be made: {error}") from error
-    return FolderLock(folder)
+        return FolderLock(folder)
+    except (FileExistsError, NotADirectoryError, PermissionError) as error:
+        reason = error.strerror or error
+        raise UsageError(f"the output folder {folder} cannot be written: {reason}") from error

@@ -11,6 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from lifelong_gym.cli import app
+from tests.conftest import ROOT
 
 HERE = Path(__file__).parent
 
@@ -65,7 +66,7 @@ def start():
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
-            env={**os.environ, "PYTHONPATH": str(HERE), **environ},
+            env={**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{HERE}", **environ},
         )
         processes.append(process)
         return process
