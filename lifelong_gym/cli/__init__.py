@@ -5,6 +5,9 @@ What a command needs is imported when it runs, so that `--help` answers at once.
 
 from __future__ import annotations
 
+import os
+import sys
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -60,4 +63,6 @@ def _program(
 
 def main() -> None:
     """Runs the program `lifelong-gym`."""
+    if sys.stdout is None:  # closed by the shell
+        sys.stdout = Path(os.devnull).open("w")  # noqa: SIM115 - for the rest of the program
     app(prog_name="lifelong-gym")

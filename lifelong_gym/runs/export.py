@@ -11,6 +11,8 @@ from lifelong_gym.errors import UsageError
 from lifelong_gym.runs.store import RunStore
 from lifelong_gym.trajectory import Trajectory
 
+_OWN_FILES = ("run.sqlite", "run.lock")
+
 ExportFormat = Literal["jsonl", "parquet"]
 
 
@@ -31,11 +33,16 @@ def export_trajectories(
         How many were written.
 
     Raises:
-        UsageError: There is no run in `folder`, or no such format.
+        UsageError: There is no run in `folder`, no such format, or `path` is a folder or a
+            file of the run itself.
         MissingExtraError: Parquet needs the `parquet` extra.
     """
-    target = Path(path)
+    target = Path(path).resolve()
+    _check_target(target, Path(folder).resolve())
     write = _writer(format or _format_of(target))
+    if target.exists() and not target.is_file():  # /dev/stdout, a pipe: nothing to replace
+        with RunStore(folder, read_only=True) as store:
+            return write(store, target)
     partial = target.with_name(f"{target.name}.partial")
     with RunStore(folder, read_only=True) as store:
         try:
@@ -62,6 +69,13 @@ def read_trajectories(path: Path | str) -> Iterator[Trajectory]:
 
         return parquet.read(source)
     return _read_lines(source)
+
+
+def _check_target(target: Path, folder: Path) -> None:
+    if target.is_dir():
+        raise UsageError(f"{target} is a folder: name the file to write")
+    if target.parent == folder and target.name.startswith(_OWN_FILES):
+        raise UsageError(f"{target} belongs to the run itself: export to another file")
 
 
 def _format_of(path: Path) -> ExportFormat:

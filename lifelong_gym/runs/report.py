@@ -113,9 +113,11 @@ def _summary(metrics: Metrics, backend: Mapping[str, Any] | None) -> Iterator[tu
     yield "prompt tokens", f"{metrics.tokens.prompt:,}"
     yield "completion tokens", f"{metrics.tokens.completion:,}"
     for k, rate in metrics.pass_at.items():
-        yield f"pass@{k}", percent(rate)
+        if k.bit_count() == 1 or k == max(metrics.pass_at):  # 1, 2, 4, ... and the last
+            yield f"pass@{k}", percent(rate)
     if backend:
-        yield "backend", f"{backend['name']} {backend['version']}"
+        name, version = str(backend["name"]), str(backend["version"])
+        yield "backend", version if version.startswith(name) else f"{name}: {version}"
 
 
 def _points(metrics: Metrics) -> list[tuple[str, ...]]:

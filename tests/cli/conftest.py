@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -67,6 +68,8 @@ def start():
             stderr=subprocess.PIPE,
             text=True,
             env={**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{HERE}", **environ},
+            # A shell in the background has its children ignore Ctrl-C.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
         )
         processes.append(process)
         return process

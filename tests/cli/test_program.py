@@ -24,7 +24,7 @@ COMMANDS = [
     "compare",
     "export",
 ]
-SLOW = ["--tasks", "8", "--env-arg", "pause_s=0.2", "--output", "out"]
+SLOW = ["--tasks", "8", "--env-arg", "pause_s=0.5", "--output", "out"]
 
 
 def recorded(folder="out"):

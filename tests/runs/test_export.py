@@ -2,6 +2,7 @@
 
 import json
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -93,3 +94,29 @@ def test_a_format_that_is_none_and_files_that_are_none_are_refused(folder, tmp_p
         list(read_trajectories(tmp_path / "bad.jsonl"))
     with pytest.raises(UsageError, match="none is no file"):
         read_trajectories(tmp_path / "none")
+
+
+def test_the_runs_own_files_are_not_written_over(folder):
+    before = (folder / "run.sqlite").read_bytes()
+    with pytest.raises(UsageError, match="belongs to the run itself"):
+        export_trajectories(folder, folder / "run.sqlite")
+
+    assert (folder / "run.sqlite").read_bytes() == before
+
+
+def test_a_folder_is_no_file_to_write(folder, tmp_path):
+    with pytest.raises(UsageError, match="is a folder"):
+        export_trajectories(folder, tmp_path)
+
+
+def test_a_device_is_written_to_and_stays_a_device(folder):
+    assert export_trajectories(folder, "/dev/null") > 0
+    assert Path("/dev/null").is_char_device()
+
+
+def test_a_link_leads_to_the_file_that_is_written(folder, tmp_path):
+    (tmp_path / "link.jsonl").symlink_to(tmp_path / "real.jsonl")
+    export_trajectories(folder, tmp_path / "link.jsonl")
+
+    assert (tmp_path / "link.jsonl").is_symlink()
+    assert (tmp_path / "real.jsonl").is_file()
