@@ -18,6 +18,7 @@ COMMANDS = [
     "tasks list",
     "tasks show",
     "tasks validate",
+    "graph build",
     "play",
     "run",
     "report",
