@@ -1,0 +1,103 @@
+"""The root in which a check runs: the agent's files, the pristine root's tools.
+
+The agent may still have processes running, as root of the sandbox, so nothing that they can
+reach is trusted. The check sees a new root in a mount namespace of its own. Its folders are
+the agent's, except those of tools and libraries: there the pristine files win, whatever
+the agent made of them, and what the agent added stands beside them.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+from . import syscalls
+from .box import PRISTINE
+
+_ROOT = f"{PRISTINE}/tmp"
+"""Where it is built: in the pristine root, which no process of the agent can reach."""
+
+_TOOLS = frozenset({"bin", "sbin", "lib", "lib32", "lib64", "libx32", "libexec"})
+_LOADER = ("etc/ld.so.preload", "etc/ld.so.cache", "etc/nsswitch.conf")
+"""What decides which libraries a tool loads."""
+
+
+class Tampered(Exception):
+    """The agent changed what decides over its check."""
+
+
+def hide_processes() -> None:
+    """Makes processes invisible to those that may not trace them: checks to the agent's."""
+    flags = syscalls.MS_REMOUNT | syscalls.MS_NOSUID | syscalls.MS_NODEV | syscalls.MS_NOEXEC
+    syscalls.mount("proc", "/proc", "proc", flags, "hidepid=invisible")
+
+
+def enter_root() -> None:
+    """Builds the root of a check and makes it this process's own."""
+    syscalls.unshare(syscalls.CLONE_NEWNS)
+    syscalls.make_private()
+    procfs = syscalls.clone_mount("/proc", recursive=True)
+    syscalls.unmount("/proc")
+    syscalls.mount("tmpfs", _ROOT, "tmpfs", 0, "mode=755,size=1m")
+    for name in sorted({*os.listdir("/"), *os.listdir(PRISTINE)} - {"proc", "usr"}):
+        _place(f"/{name}", f"{PRISTINE}/{name}", f"{_ROOT}/{name}", is_tool=name in _TOOLS)
+    Path(_ROOT, "usr").mkdir()
+    for name in sorted(_names("/usr") | _names(f"{PRISTINE}/usr")):
+        places = (f"{where}/usr/{name}" for where in ("", PRISTINE, _ROOT))
+        _place(*places, is_tool=name in _TOOLS)
+    Path(_ROOT, "proc").mkdir()
+    syscalls.attach(procfs, f"{_ROOT}/proc")
+    _restore_loader()
+    os.chroot(_ROOT)
+    os.chdir("/")
+
+
+def _names(folder: str) -> set[str]:
+    return set(os.listdir(folder)) if _mode(folder) == stat.S_IFDIR else set()
+
+
+def _mode(path: str) -> int:
+    """What kind of file `path` is; 0 for none."""
+    try:
+        return stat.S_IFMT(os.lstat(path).st_mode)
+    except OSError:
+        return 0
+
+
+def _place(agents: str, pristine: str, target: str, *, is_tool: bool) -> None:
+    """Puts one entry into the new root."""
+    source = pristine if is_tool and _mode(pristine) else agents
+    kind = _mode(source)
+    if kind == stat.S_IFLNK:
+        os.symlink(os.readlink(source), target)
+    elif kind == stat.S_IFDIR:
+        os.mkdir(target)
+        if source is pristine:
+            _union(pristine, agents, target)
+        else:
+            syscalls.mount(source, target, None, syscalls.MS_BIND | syscalls.MS_REC)
+    elif kind:
+        Path(target).touch()
+        syscalls.mount(source, target, None, syscalls.MS_BIND)
+
+
+def _union(pristine: str, agents: str, target: str) -> None:
+    """Shows the pristine folder, and beneath it what else the agent's holds."""
+    if _mode(agents) == stat.S_IFDIR:
+        try:
+            options = f"lowerdir={pristine}:{agents},userxattr"
+            syscalls.mount("overlay", target, "overlay", syscalls.MS_RDONLY, options)
+            return
+        except OSError:  # overlays stand on overlays as deep as they may: tools alone, then
+            pass
+    syscalls.mount(pristine, target, None, syscalls.MS_BIND | syscalls.MS_REC)
+
+
+def _restore_loader() -> None:
+    for name in _LOADER:
+        target, pristine = f"{_ROOT}/{name}", f"{PRISTINE}/{name}"
+        if _mode(target) == stat.S_IFREG and _mode(pristine) == stat.S_IFREG:
+            syscalls.mount(pristine, target, None, syscalls.MS_BIND)
+        elif _mode(target) != _mode(pristine):
+            raise Tampered(f"/{name} is not what it was")
