@@ -28,7 +28,9 @@ from lifelong_gym.backends.sandbox.contract import (
 from lifelong_gym.backends.sandbox.roots import cache_folder, locate_root
 from lifelong_gym.errors import BackendError, BackendUnavailableError, MissingExtraError
 
-_PROGRAM = "import sys; sys.path.insert(0, sys.argv[1]); from supervisor.serve import main; main({})"
+_PROGRAM = (
+    "import sys; sys.path.insert(0, sys.argv[1]); from supervisor.serve import main; main({})"
+)
 _LENGTH = struct.Struct(">I")
 _GRACE_S = 30.0
 _HELP = (
@@ -62,13 +64,17 @@ class BubblewrapSandboxes(SandboxProvider):
         if supervisor is None:
             settings = {"bwrap": _find_bwrap(), "root": locate_root(self.rootfs)}
             supervisor = self._supervisor = _Supervisor(
-                {**settings, "copies": str(cache_folder()), "limits": dataclasses.asdict(self.limits)}
+                {
+                    **settings,
+                    "copies": str(cache_folder()),
+                    "limits": dataclasses.asdict(self.limits),
+                }
             )
         return _BubblewrapSandbox(supervisor, supervisor.ask({"do": "start"})["box"])
 
     @property
     def version(self) -> str:
-        """bubblewrap's version and the root filesystem."""
+        """The version of bubblewrap, and the root filesystem."""
         done = subprocess.run(
             [_find_bwrap(), "--version"], capture_output=True, text=True, check=False
         )
@@ -142,7 +148,9 @@ class _Supervisor:
             self.facts = self.ask(settings)
         except BackendError as error:
             self.close()
-            raise BackendUnavailableError(f"no sandbox can be made here: {error}. {_HELP}") from error
+            raise BackendUnavailableError(
+                f"no sandbox can be made here: {error}. {_HELP}"
+            ) from error
 
     def ask(self, request: Mapping[str, Any], timeout_s: float = 0.0) -> dict[str, Any]:
         """Sends a request and waits for its answer."""
@@ -152,7 +160,9 @@ class _Supervisor:
             self._connection.sendall(_LENGTH.pack(len(body)) + body)
             answer: dict[str, Any] = json.loads(self._read(_LENGTH.unpack(self._read(4))[0]))
         except (OSError, ValueError) as error:
-            raise BackendError(f"the sandbox supervisor is gone: {error}; {self._said()}") from error
+            raise BackendError(
+                f"the sandbox supervisor is gone: {error}; {self._said()}"
+            ) from error
         if "failed" in answer:
             raise BackendError(f"{answer['failed']} {self._said()}".strip())
         return answer

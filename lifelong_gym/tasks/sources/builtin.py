@@ -15,7 +15,16 @@ def _database() -> Sequence[Task]:
     return TASKS
 
 
-_TASKS: dict[str, Callable[[], Sequence[Task]]] = {"database": _database}
+def _operating_system() -> Sequence[Task]:
+    from lifelong_gym.tasks.builtin.operating_system import TASKS
+
+    return TASKS
+
+
+_TASKS: dict[str, Callable[[], Sequence[Task]]] = {
+    "database": _database,
+    "operating_system": _operating_system,
+}
 
 
 def read(reference: Reference, domain: str) -> Sequence[Task]:

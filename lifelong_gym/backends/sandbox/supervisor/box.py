@@ -84,11 +84,11 @@ class Box:
     def processes(self) -> dict[int, str]:
         """Every process inside but the first, with the time at which it started."""
         found = {}
-        for name in os.listdir(self.proc):
+        for name in os.listdir(self.proc):  # noqa: PTH208 - a descriptor
             if name.isdigit() and name != "1":
                 with contextlib.suppress(OSError):
                     fd = os.open(f"{name}/stat", os.O_RDONLY, dir_fd=self.proc)
-                    with open(fd) as stat:
+                    with os.fdopen(fd) as stat:
                         found[int(name)] = stat.read().rpartition(")")[2].split()[19]
         return found
 

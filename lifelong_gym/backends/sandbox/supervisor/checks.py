@@ -40,7 +40,7 @@ def enter_root() -> None:
     procfs = syscalls.clone_mount("/proc", recursive=True)
     syscalls.unmount("/proc")
     syscalls.mount("tmpfs", _ROOT, "tmpfs", 0, "mode=755,size=1m")
-    for name in sorted({*os.listdir("/"), *os.listdir(PRISTINE)} - {"proc", "usr"}):
+    for name in sorted((_names("/") | _names(PRISTINE)) - {"proc", "usr"}):
         _place(f"/{name}", f"{PRISTINE}/{name}", f"{_ROOT}/{name}", is_tool=name in _TOOLS)
     Path(_ROOT, "usr").mkdir()
     for name in sorted(_names("/usr") | _names(f"{PRISTINE}/usr")):
@@ -54,7 +54,9 @@ def enter_root() -> None:
 
 
 def _names(folder: str) -> set[str]:
-    return set(os.listdir(folder)) if _mode(folder) == stat.S_IFDIR else set()
+    return (
+        {path.name for path in Path(folder).iterdir()} if _mode(folder) == stat.S_IFDIR else set()
+    )
 
 
 def _mode(path: str) -> int:
@@ -70,9 +72,9 @@ def _place(agents: str, pristine: str, target: str, *, is_tool: bool) -> None:
     source = pristine if is_tool and _mode(pristine) else agents
     kind = _mode(source)
     if kind == stat.S_IFLNK:
-        os.symlink(os.readlink(source), target)
+        Path(target).symlink_to(Path(source).readlink())
     elif kind == stat.S_IFDIR:
-        os.mkdir(target)
+        Path(target).mkdir()
         if source is pristine:
             _union(pristine, agents, target)
         else:

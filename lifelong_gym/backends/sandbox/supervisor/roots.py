@@ -127,7 +127,7 @@ def _copy_folder(source: Path, target: Path, identity: Identity) -> None:
     for entry in os.scandir(source):
         status, place = entry.stat(follow_symlinks=False), target / entry.name
         if stat.S_ISLNK(status.st_mode):
-            place.symlink_to(os.readlink(entry.path))
+            place.symlink_to(Path(entry.path).readlink())
         elif stat.S_ISDIR(status.st_mode):
             place.mkdir()
             _copy_folder(Path(entry.path), place, identity)

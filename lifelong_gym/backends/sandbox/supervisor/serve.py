@@ -18,8 +18,9 @@ from typing import Any
 from . import checks, syscalls
 from .box import UNTRACEABLE, Box, BoxError, start_box
 from .cgroups import Groups
-from .commands import CannotRun, Order, drain, run
+from .commands import CannotRun, drain, run
 from .identity import become_root
+from .inside import Order
 from .roots import prepare
 
 _LENGTH = struct.Struct(">I")
@@ -77,7 +78,9 @@ class Supervisor:
         if not box.is_alive:
             return {"broken": "process 1 of the sandbox has ended"}
         try:
-            return self._check(box, request) if request["do"] == "check" else self._run(box, request)
+            return (
+                self._check(box, request) if request["do"] == "check" else self._run(box, request)
+            )
         except CannotRun:
             if not box.is_alive:
                 return {"broken": "process 1 of the sandbox has ended"}
@@ -139,10 +142,11 @@ def serve(connection: socket.socket) -> None:
 def _next(connection: socket.socket, supervisor: Supervisor) -> dict[str, Any] | None:
     while True:
         pipes = supervisor.pipes
-        for fd in select.select([connection, *pipes], [], [])[0]:
-            if fd is connection:
-                return _receive(connection)
+        ready = select.select([connection.fileno(), *pipes], [], [])[0]
+        for fd in set(ready) & pipes.keys():
             drain(pipes[fd], fd)
+        if connection.fileno() in ready:
+            return _receive(connection)
 
 
 def _receive(connection: socket.socket) -> dict[str, Any] | None:

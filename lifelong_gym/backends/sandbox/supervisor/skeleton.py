@@ -12,19 +12,76 @@ import os
 import shutil
 from pathlib import Path
 
-_FOLDERS = (
-    "boot dev etc home media mnt opt proc root run srv sys tmp usr var etc/default etc/pam.d "
-    "etc/security etc/cron.d etc/init.d etc/ssh etc/sudoers.d etc/profile.d etc/logrotate.d "
-    "var/backups var/cache var/lib var/local var/log var/mail var/opt var/spool "
-    "var/spool/cron var/tmp var/www"
-).split()
+_FOLDERS = [
+    "boot",
+    "dev",
+    "etc",
+    "home",
+    "media",
+    "mnt",
+    "opt",
+    "proc",
+    "root",
+    "run",
+    "srv",
+    "sys",
+    "tmp",
+    "usr",
+    "var",
+    "etc/default",
+    "etc/pam.d",
+    "etc/security",
+    "etc/cron.d",
+    "etc/init.d",
+    "etc/ssh",
+    "etc/sudoers.d",
+    "etc/profile.d",
+    "etc/logrotate.d",
+    "var/backups",
+    "var/cache",
+    "var/lib",
+    "var/local",
+    "var/log",
+    "var/mail",
+    "var/opt",
+    "var/spool",
+    "var/spool/cron",
+    "var/tmp",
+    "var/www",
+]
 
-_COPIED = (
-    "adduser.conf alternatives bash.bashrc debconf.conf debian_version default/useradd "
-    "default/nss deluser.conf ld.so.cache ld.so.conf ld.so.conf.d login.defs lsb-release "
-    "magic mime.types os-release pam.conf perl profile protocols rpc services shells skel "
-    "terminfo timezone vim vimrc security/limits.conf security/pam_env.conf"
-).split()
+_COPIED = [
+    "adduser.conf",
+    "alternatives",
+    "bash.bashrc",
+    "debconf.conf",
+    "debian_version",
+    "default/useradd",
+    "default/nss",
+    "deluser.conf",
+    "ld.so.cache",
+    "ld.so.conf",
+    "ld.so.conf.d",
+    "login.defs",
+    "lsb-release",
+    "magic",
+    "mime.types",
+    "os-release",
+    "pam.conf",
+    "perl",
+    "profile",
+    "protocols",
+    "rpc",
+    "services",
+    "shells",
+    "skel",
+    "terminfo",
+    "timezone",
+    "vim",
+    "vimrc",
+    "security/limits.conf",
+    "security/pam_env.conf",
+]
 
 _NSSWITCH = "passwd: files\ngroup: files\nshadow: files\ngshadow: files\nhosts: files dns\n"
 _HOSTS = "127.0.0.1\tlocalhost sandbox\n::1\tlocalhost\n"
@@ -40,8 +97,18 @@ _PAM = {
     "su": "auth sufficient pam_rootok.so\n@include common-auth\n"
     "@include common-account\n@include common-session\n",
 }
-_TOOLS_OF_ROOT = ("chage chfn chpasswd chsh groupadd groupdel groupmod newusers passwd").split()
-_OTHER_TOOLS = ("su-l runuser runuser-l sudo sudo-i login cron atd").split()
+_TOOLS_OF_ROOT = [
+    "chage",
+    "chfn",
+    "chpasswd",
+    "chsh",
+    "groupadd",
+    "groupdel",
+    "groupmod",
+    "newusers",
+    "passwd",
+]
+_OTHER_TOOLS = ["su-l", "runuser", "runuser-l", "sudo", "sudo-i", "login", "cron", "atd"]
 
 _PASSWD_MASTER = Path("/usr/share/base-passwd/passwd.master")
 _GROUP_MASTER = Path("/usr/share/base-passwd/group.master")
@@ -84,7 +151,7 @@ def make_skeleton(folder: Path, base: int, shadow_group: int) -> None:
 def _link_tools(folder: Path) -> None:
     for name in ("bin", "sbin", "lib", "lib32", "lib64", "libx32"):
         if Path("/", name).is_symlink():
-            (folder / name).symlink_to(os.readlink(Path("/", name)))
+            (folder / name).symlink_to(Path("/", name).readlink())
         elif (Path("/usr") / name).is_dir():
             (folder / name).symlink_to(f"usr/{name}")
     (folder / "var/run").symlink_to("/run")
