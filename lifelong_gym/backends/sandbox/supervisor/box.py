@@ -1,4 +1,4 @@
-"""One sandbox, as bubblewrap makes it: namespaces, a root of its own, and a process 1.
+"""A machine, as bubblewrap makes it: namespaces, a root of its own, and a process 1.
 
 Process 1 is a `sleep` that ignores SIGCHLD, so that the kernel removes what it inherits.
 No signal from inside can end it.
@@ -11,13 +11,11 @@ import json
 import os
 import select
 import signal
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
 from . import syscalls
-from .cgroups import Group, Groups
 from .identity import Identity, fork_mapped
 from .roots import Layer, Workshop
 
@@ -55,26 +53,19 @@ class BoxError(Exception):
     """A sandbox could not be made: the system's fault."""
 
 
-@dataclass
+@dataclass(frozen=True)
 class Box:
-    """A running sandbox.
+    """A running machine.
 
     Attributes:
-        folder: Its own layers, on a disk in memory that holds `disk_bytes`.
         monitor: The process id of bubblewrap outside.
         pidfd: Its process 1.
         proc: Its procfs, opened before anyone could touch it.
-        group: Its control group, where there are any.
-        pipes: What background processes still write to; drained, so that they never block.
     """
 
-    folder: Path
     monitor: int
     pidfd: int
     proc: int
-    group: Group | None
-    check_group: Group | None = None
-    pipes: list[int] = field(default_factory=list)
 
     @property
     def is_alive(self) -> bool:
@@ -93,36 +84,31 @@ class Box:
         return found
 
     def stop(self) -> None:
-        """Ends every process and removes what the sandbox wrote."""
+        """Ends every process."""
         with contextlib.suppress(ProcessLookupError):
             signal.pidfd_send_signal(self.pidfd, signal.SIGKILL)
         os.waitpid(self.monitor, 0)
-        for fd in (self.pidfd, self.proc, *self.pipes):
-            os.close(fd)
-        remove_folder(self.folder)
-        for group in (self.group, self.check_group):
-            if group:
-                group.remove()
 
 
-def remove_folder(folder: Path) -> None:
-    """Takes a sandbox's disk away."""
-    syscalls.unmount(str(folder))
-    folder.rmdir()
+def make_disk(folder: Path, layers: int, identity: Identity, size: int) -> None:
+    """Mounts a disk in memory for what a machine writes, `size` bytes large."""
+    folder.mkdir()
+    owner = f"uid={identity.base},gid={identity.base}"
+    inodes = min(max(size // 4096, 1024), _MOST_INODES)
+    options = f"mode=755,size={size},nr_inodes={inodes},{owner}"
+    syscalls.mount("tmpfs", str(folder), "tmpfs", 0, options)
+    for number in range(layers):
+        for name in (f"upper{number}", f"work{number}"):
+            (folder / name).mkdir()
+            os.chown(folder / name, identity.base, identity.base)
 
 
-def start_box(
-    workshop: Workshop, identity: Identity, groups: Groups, limits: Mapping[str, int], number: int
-) -> Box:
-    """Makes a sandbox and waits until its process 1 runs.
+def start_box(workshop: Workshop, identity: Identity, folder: Path) -> Box:
+    """Starts a machine that writes to the disk at `folder`; waits until process 1 runs.
 
     Raises:
         BoxError: bubblewrap refused; says what it said.
     """
-    folder = workshop.folder / f"box{number}"
-    _make_disk(folder, len(workshop.layers), identity, limits["disk_bytes"])
-    # Three more: process 1, and the two forks that wait for a command.
-    group = groups.make(str(number), limits["memory_bytes"], limits["processes"] + 3)
     output, write = os.pipe()
     info, info_write = os.pipe()
     arguments = _arguments(folder, workshop.layers, info_write)
@@ -138,36 +124,20 @@ def start_box(
         os.set_inheritable(info_write, True)
         os.execve(workshop.bwrap, arguments, {})
 
-    monitor = fork_mapped(identity, become_bubblewrap, before=group.enter if group else None)
+    monitor = fork_mapped(identity, become_bubblewrap)
     os.close(write)
     os.close(info_write)
     try:
         pid = _await_ready(output, info)
-        pidfd = os.pidfd_open(pid)
         proc = os.open(f"/proc/{pid}/root/proc", os.O_RDONLY | os.O_DIRECTORY)
+        return Box(monitor, os.pidfd_open(pid), proc)
     except (BoxError, OSError) as error:
         os.kill(monitor, signal.SIGKILL)
         os.waitpid(monitor, 0)
-        remove_folder(folder)
-        if group:
-            group.remove()
         raise BoxError(str(error)) from error
     finally:
         os.close(output)
         os.close(info)
-    return Box(folder, monitor, pidfd, proc, group)
-
-
-def _make_disk(folder: Path, layers: int, identity: Identity, size: int) -> None:
-    folder.mkdir()
-    owner = f"uid={identity.base},gid={identity.base}"
-    inodes = min(max(size // 4096, 1024), _MOST_INODES)
-    options = f"mode=755,size={size},nr_inodes={inodes},{owner}"
-    syscalls.mount("tmpfs", str(folder), "tmpfs", 0, options)
-    for number in range(layers):
-        for name in (f"upper{number}", f"work{number}"):
-            (folder / name).mkdir()
-            os.chown(folder / name, identity.base, identity.base)
 
 
 def _arguments(folder: Path, layers: list[Layer], info_fd: int) -> list[str]:

@@ -139,17 +139,8 @@ def write_maps(pid: int, identity: Identity) -> None:
         Path(f"/proc/{pid}/{name}").write_text(identity.mapping)
 
 
-def fork_mapped(
-    identity: Identity,
-    body: Callable[[], NoReturn],
-    before: Callable[[], None] | None = None,
-) -> int:
+def fork_mapped(identity: Identity, body: Callable[[], NoReturn]) -> int:
     """Forks into a new user namespace, as its root, and runs `body` there.
-
-    Args:
-        identity: Which ids it has there.
-        body: What it does there.
-        before: What it does first, still as the supervisor.
 
     Returns:
         The process id of the fork.
@@ -160,8 +151,6 @@ def fork_mapped(
     if pid == 0:
         try:
             os.close(go_write)
-            if before:
-                before()
             syscalls.unshare(syscalls.CLONE_NEWUSER)
             os.write(ready_write, b"x")
             if os.read(go_read, 1):

@@ -1,12 +1,11 @@
-"""The forks of the supervisor that enter a sandbox.
+"""What a fork does inside a machine before it becomes the command that was asked for.
 
-Two stand between the supervisor and a command. The first enters the namespaces and stays
-outside the sandbox's process ids, where nothing inside can see or signal it; its child is
-the command. Modules must be loaded before: inside, the machine's files are out of reach.
+Modules must be loaded before: inside, the files of the host are out of reach.
 """
 
 from __future__ import annotations
 
+import contextlib
 import grp
 import os
 import pwd
@@ -14,11 +13,11 @@ import resource
 import signal
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import NoReturn
 
 from . import syscalls
-from .box import DOCKERS_CAPABILITIES, Box
-from .cgroups import Group
+from .box import DOCKERS_CAPABILITIES, UNTRACEABLE, Box
 
 _NAMESPACES = (
     syscalls.CLONE_NEWUSER
@@ -32,7 +31,9 @@ _NAMESPACES = (
 _MOST_FDS = 65_536
 _LAST_CAPABILITY = 63
 _FILES = 4096
+_LONGEST_ARGUMENT = 120_000  # bytes; the kernel takes 131072, its terminator included
 _RESET = (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGINT, signal.SIGTERM, signal.SIGCHLD)
+_OOM_SCORE = "500"  # rather a command than who waits for it
 
 
 @dataclass(frozen=True)
@@ -46,9 +47,8 @@ class Order:
         user: Who runs it.
         timeout_s: When it is stopped.
         max_bytes: How much of its output is kept.
-        limits: The sandbox's bounds.
-        groups_hold: Whether a control group holds the bounds on memory and processes.
-        extra_capabilities: What it holds besides Docker's set.
+        bounds: Its resource limits.
+        is_check: Whether it judges, and must not be traced by what else runs.
         prepare: Called inside, with all rights there, right before the command.
     """
 
@@ -58,96 +58,96 @@ class Order:
     user: str
     timeout_s: float
     max_bytes: int
-    limits: Mapping[str, int]
-    groups_hold: bool
-    extra_capabilities: frozenset[int] = frozenset()
+    bounds: Mapping[int, int]
+    is_check: bool = False
     prepare: Callable[[], None] = field(default=lambda: None)
 
 
-def become(body: Callable[[], None], error_fd: int) -> NoReturn:
-    """The rest of a fork's life: whatever goes wrong is said, and nothing returns."""
-    try:
-        body()
-    except BaseException as error:  # a fork must never return
-        os.write(error_fd, f"{type(error).__name__}: {error}".encode())
-    os._exit(126)
+def bounds(limits: Mapping[str, int], groups_hold: bool) -> dict[int, int]:
+    """The resource limits of a command.
+
+    Args:
+        limits: The machine's.
+        groups_hold: Whether a control group holds those on memory and processes; a process
+            or a user each has to do where there is none.
+    """
+    found = {
+        resource.RLIMIT_CORE: 0,
+        resource.RLIMIT_NOFILE: _FILES,
+        resource.RLIMIT_FSIZE: limits["file_bytes"],
+    }
+    if not groups_hold:
+        found[resource.RLIMIT_NPROC] = limits["processes"]
+        found[resource.RLIMIT_AS] = limits["memory_bytes"]
+    return found
 
 
-def enter(box: Box, group: Group | None, one_id: bool) -> None:
-    """Enters a sandbox as its root; children are in its process ids too."""
-    if group:
-        group.enter()
+def enter(box: Box, has_one_id: bool) -> None:
+    """Enters a machine as its root; children will be among its processes.
+
+    What this process becomes later, by `execve`, can only have Docker's capabilities.
+    """
     syscalls.setns(box.pidfd, _NAMESPACES)
-    if not one_id:
+    if not has_one_id:
         os.setgroups([])
     os.setresgid(0, 0, 0)
     os.setresuid(0, 0, 0)
     syscalls.hide_memory()
-
-
-def carry_out(
-    box: Box, group: Group | None, order: Order, pipes: tuple[int, int], one_id: bool
-) -> NoReturn:
-    """Runs a command and ends with its exit code.
-
-    Args:
-        box: Where.
-        group: The control group that holds it.
-        order: What.
-        pipes: Where its output goes, and what went wrong before it could start.
-        one_id: Whether the sandbox has root only.
-    """
-    enter(box, group, one_id)
-    child = os.fork()
-    if child == 0:
-        become(lambda: _execute(order, *pipes), pipes[1])
-    os.closerange(0, _MOST_FDS)
-    status = os.waitpid(child, 0)[1]
-    code = os.waitstatus_to_exitcode(status)
-    os._exit(code if code >= 0 else 128 - code)
-
-
-def _execute(order: Order, output: int, errors: int) -> None:
-    os.setsid()
-    os.umask(0o022)
-    order.prepare()
-    for number in _RESET:
-        signal.signal(number, signal.SIG_DFL)
-    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-    os.dup2(output, 1)
-    os.dup2(output, 2)
-    os.closerange(3, errors)
-    os.closerange(errors + 1, _MOST_FDS)
-    try:
-        os.chdir(order.directory)
-    except OSError:
-        os.chdir("/")
-    _bound(order)
-    drop_rights(frozenset(DOCKERS_CAPABILITIES.values()) | order.extra_capabilities)
-    _switch_user(order.user)
-    os.execve(order.argv[0], order.argv, dict(order.environment))
-
-
-def _bound(order: Order) -> None:
-    bounds = {
-        resource.RLIMIT_CORE: 0,
-        resource.RLIMIT_NOFILE: _FILES,
-        resource.RLIMIT_FSIZE: order.limits["file_bytes"],
-    }
-    if not order.groups_hold:
-        bounds[resource.RLIMIT_NPROC] = order.limits["processes"]
-        bounds[resource.RLIMIT_AS] = order.limits["memory_bytes"]
-    for kind, bound in bounds.items():
-        hard = resource.getrlimit(kind)[1]
-        bound = bound if hard == resource.RLIM_INFINITY else min(bound, hard)
-        resource.setrlimit(kind, (bound, bound))
-
-
-def drop_rights(kept: frozenset[int]) -> None:
-    """Gives up for good every capability but `kept`."""
+    kept = {*DOCKERS_CAPABILITIES.values(), *UNTRACEABLE.values()}
     for number in range(_LAST_CAPABILITY + 1):
         if number not in kept and not syscalls.drop_capability(number):
             return
+
+
+def execute(order: Order, output: int, errors: int) -> NoReturn:
+    """Becomes a command; what goes wrong before is written to `errors`."""
+    try:
+        os.setsid()
+        os.umask(0o022)
+        order.prepare()
+        _be_first_to_go()
+        for number in _RESET:
+            signal.signal(number, signal.SIG_DFL)
+        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+        os.dup2(output, 1)
+        os.dup2(output, 2)
+        os.closerange(3, errors)
+        os.closerange(errors + 1, _MOST_FDS)
+        _go_to(order.directory)
+        _bound(order)
+        _switch_user(order.user)
+        argv = _short(order.argv)
+        os.execve(argv[0], argv, dict(order.environment))
+    except BaseException as error:  # a fork must never return
+        os.write(errors, f"{type(error).__name__}: {error}".encode())
+    os._exit(126)
+
+
+def _be_first_to_go() -> None:
+    """Has the kernel end commands first where memory runs out."""
+    # Written by its own process only while that shows its memory: for so long, it has all
+    # rights inside, and what has fewer cannot look.
+    syscalls.hide_memory(False)
+    with contextlib.suppress(OSError):
+        Path("/proc/self/oom_score_adj").write_text(_OOM_SCORE)
+    syscalls.hide_memory()
+
+
+def _go_to(directory: str) -> None:
+    try:
+        os.chdir(directory)
+    except OSError:
+        os.chdir("/")
+
+
+def _bound(order: Order) -> None:
+    for kind, bound in order.bounds.items():
+        hard = resource.getrlimit(kind)[1]
+        bound = bound if hard == resource.RLIM_INFINITY else min(bound, hard)
+        resource.setrlimit(kind, (bound, bound))
+    if not order.is_check:
+        for number in UNTRACEABLE.values():
+            syscalls.drop_capability(number)
 
 
 def _switch_user(name: str) -> None:
@@ -158,3 +158,13 @@ def _switch_user(name: str) -> None:
     os.setgroups([account.pw_gid, *groups])
     os.setresgid(*[account.pw_gid] * 3)
     os.setresuid(*[account.pw_uid] * 3)
+
+
+def _short(argv: list[str]) -> list[str]:
+    """`argv`, with a script that is too long to be an argument in a file of its own."""
+    if len(argv) != 3 or argv[1] != "-c" or len(argv[2].encode()) < _LONGEST_ARGUMENT:
+        return argv
+    script = os.memfd_create("script", 0)
+    with os.fdopen(os.dup(script), "w") as stream:
+        stream.write(argv[2])
+    return [argv[0], f"/proc/self/fd/{script}"]

@@ -1,33 +1,64 @@
 """The supervisor's loop: one request after the other, over one connection.
 
-A request and its answer are a JSON object each, behind their length in four bytes. When
-the connection ends, whatever ended the other side, every sandbox ends.
+When the connection ends, whatever ended the other side, every machine ends.
 """
 
 from __future__ import annotations
 
 import itertools
-import json
 import os
-import select
 import socket
-import struct
 from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-from . import checks, syscalls
-from .box import UNTRACEABLE, Box, BoxError, start_box
-from .cgroups import Groups
-from .commands import CannotRun, drain, run
+from . import frames, syscalls
+from .box import make_disk
+from .cgroups import Group, Groups
 from .identity import become_root
-from .inside import Order
+from .keeper import Site, keep
 from .roots import prepare
 
-_LENGTH = struct.Struct(">I")
+
+@dataclass(frozen=True)
+class Machine:
+    """A machine, from the supervisor's side.
+
+    Attributes:
+        keeper: The process id of its keeper.
+        connection: What the keeper is told and answers.
+        folder: Its disk.
+        group: Its control group, where there are any.
+    """
+
+    keeper: int
+    connection: socket.socket
+    folder: Path
+    group: Group | None
+
+    def ask(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        """Has the keeper do something."""
+        try:
+            frames.send(self.connection, request)
+            answer = frames.receive(self.connection)
+        except OSError:
+            answer = None
+        # Only a lack of memory in the machine's own group ends a keeper.
+        return {"broken": "the machine ran out of memory"} if answer is None else answer
+
+    def remove(self) -> None:
+        """Ends everything in it and takes its disk away."""
+        self.connection.close()
+        os.waitpid(self.keeper, 0)
+        syscalls.unmount(str(self.folder))
+        self.folder.rmdir()
+        if self.group:
+            self.group.remove()
 
 
 class Supervisor:
-    """The sandboxes of one client.
+    """The machines of one client.
 
     Args:
         settings: `bwrap`, `root`, `copies` and `limits`.
@@ -40,139 +71,77 @@ class Supervisor:
         self._workshop = prepare(
             settings["bwrap"], settings["root"], settings["copies"], self._identity
         )
-        self._boxes: dict[int, Box] = {}
+        self._machines: dict[int, Machine] = {}
         self._numbers = itertools.count(1)
 
     @property
     def facts(self) -> dict[str, Any]:
-        """What holds the limits here, and how many ids a sandbox has."""
+        """What holds the limits here, and how many ids a machine has."""
         return {"limits": self._groups.kind or "rlimits", "ids": self._identity.count}
-
-    @property
-    def pipes(self) -> dict[int, Box]:
-        """Where background processes may write."""
-        return {fd: box for box in self._boxes.values() for fd in box.pipes}
 
     def answer(self, request: Mapping[str, Any]) -> dict[str, Any]:
         """Does what is asked; failures are answers too, with whose fault they are."""
         try:
-            return self._do(request)
-        except CannotRun as error:
-            return {"broken": str(error)}
-        except (BoxError, OSError) as error:
+            if request["do"] == "start":
+                return self._start()
+            if request["do"] == "stop":
+                self._machines.pop(request["box"]).remove()
+                return {}
+            return self._machines[request["box"]].ask(request)
+        except OSError as error:
             return {"failed": str(error)}
 
     def stop(self) -> None:
-        """Ends every sandbox."""
-        while self._boxes:
-            self._boxes.popitem()[1].stop()
+        """Ends every machine."""
+        while self._machines:
+            self._machines.popitem()[1].remove()
 
-    def _do(self, request: Mapping[str, Any]) -> dict[str, Any]:
-        if request["do"] == "start":
-            return {"box": self._start()}
-        box = self._boxes[request["box"]]
-        if request["do"] == "stop":
-            del self._boxes[request["box"]]
-            box.stop()
-            return {}
-        if not box.is_alive:
-            return {"broken": "process 1 of the sandbox has ended"}
-        try:
-            return (
-                self._check(box, request) if request["do"] == "check" else self._run(box, request)
-            )
-        except CannotRun:
-            if not box.is_alive:
-                return {"broken": "process 1 of the sandbox has ended"}
-            raise
-
-    def _start(self) -> int:
+    def _start(self) -> dict[str, Any]:
         number = next(self._numbers)
-        self._boxes[number] = start_box(
-            self._workshop, self._identity, self._groups, self._limits, number
-        )
-        return number
-
-    def _run(self, box: Box, request: Mapping[str, Any]) -> dict[str, Any]:
-        return run(box, box.group, self._order(request), self._identity.count == 1)
-
-    def _check(self, box: Box, request: Mapping[str, Any]) -> dict[str, Any]:
-        box.check_group = box.check_group or self._groups.make(
-            f"{request['box']}-check", self._limits["memory_bytes"], self._limits["processes"]
-        )
-        order = self._order(
-            request,
-            extra_capabilities=frozenset(UNTRACEABLE.values()),
-            prepare=_prepare_check,
-        )
-        return run(box, box.check_group, order, self._identity.count == 1)
-
-    def _order(self, request: Mapping[str, Any], **more: Any) -> Order:
-        names = ("argv", "environment", "directory", "user", "timeout_s", "max_bytes")
-        fields = {name: request[name] for name in names}
-        held = bool(self._groups.kind)
-        return Order(**fields, limits=self._limits, groups_hold=held, **more)
-
-
-def _prepare_check() -> None:
-    checks.hide_processes()
-    checks.enter_root()
+        limits = self._limits
+        folder = self._workshop.folder / f"box{number}"
+        make_disk(folder, len(self._workshop.layers), self._identity, limits["disk_bytes"])
+        # Four more: the keeper, bubblewrap, process 1, and who ends what took too long.
+        group = self._groups.make(str(number), limits["memory_bytes"], limits["processes"] + 4)
+        ours, theirs = socket.socketpair()
+        pid = os.fork()
+        if pid == 0:
+            try:
+                keep(Site(self._workshop, self._identity, group, folder, limits), theirs)
+            finally:
+                os._exit(0)
+        theirs.close()
+        machine = Machine(pid, ours, folder, group)
+        answer = frames.receive(ours)
+        if answer is None or "failed" in answer:
+            machine.remove()
+            return answer or {"failed": "the keeper of the machine ended at once"}
+        self._machines[number] = machine
+        return {"box": number}
 
 
 def serve(connection: socket.socket) -> None:
     """Answers until the connection ends."""
-    settings = _receive(connection)
+    settings = frames.receive(connection)
     if settings is None:
         return
     try:
         supervisor = Supervisor(settings)
-    except (OSError, RuntimeError) as error:
-        _send(connection, {"failed": str(error)})
+    except OSError as error:
+        frames.send(connection, {"failed": str(error)})
         return
-    _send(connection, supervisor.facts)
     try:
-        while (request := _next(connection, supervisor)) is not None:
-            _send(connection, supervisor.answer(request))
+        frames.send(connection, supervisor.facts)
+        while (request := frames.receive(connection)) is not None:
+            frames.send(connection, supervisor.answer(request))
     except (BrokenPipeError, ConnectionResetError):
         pass  # the client is gone, as at the end of every run that was killed
     finally:
         supervisor.stop()
 
 
-def _next(connection: socket.socket, supervisor: Supervisor) -> dict[str, Any] | None:
-    while True:
-        pipes = supervisor.pipes
-        ready = select.select([connection.fileno(), *pipes], [], [])[0]
-        for fd in set(ready) & pipes.keys():
-            drain(pipes[fd], fd)
-        if connection.fileno() in ready:
-            return _receive(connection)
-
-
-def _receive(connection: socket.socket) -> dict[str, Any] | None:
-    header = _read(connection, _LENGTH.size)
-    body = _read(connection, _LENGTH.unpack(header)[0]) if header else None
-    return dict(json.loads(body)) if body else None
-
-
-def _read(connection: socket.socket, count: int) -> bytes | None:
-    data = bytearray()
-    while len(data) < count:
-        part = connection.recv(count - len(data))
-        if not part:
-            return None
-        data += part
-    return bytes(data)
-
-
-def _send(connection: socket.socket, message: Mapping[str, Any]) -> None:
-    body = json.dumps(message).encode()
-    connection.sendall(_LENGTH.pack(len(body)) + body)
-
-
 def main(fd: int) -> None:
     """Serves the connection behind a descriptor."""
-    syscalls.hide_memory()
     os.umask(0o022)
     with socket.socket(fileno=fd) as connection:
         serve(connection)

@@ -93,9 +93,9 @@ def attach(mount_fd: int, target: str) -> None:
     _checked(_libc.syscall(_MOVE_MOUNT, *arguments), f"move_mount {target}")
 
 
-def hide_memory() -> None:
-    """Makes this process unreadable and untraceable for what runs in a sandbox."""
-    _checked(_libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0), "prctl")
+def hide_memory(is_hidden: bool = True) -> None:
+    """Makes this process unreadable and untraceable for what runs in a sandbox, or readable."""
+    _checked(_libc.prctl(_PR_SET_DUMPABLE, int(not is_hidden), 0, 0, 0), "prctl")
 
 
 def drop_capability(number: int) -> bool:
