@@ -72,7 +72,8 @@ class Supervisor:
             settings["bwrap"], settings["root"], settings["copies"], self._identity
         )
         self._machines: dict[int, Machine] = {}
-        self._numbers = itertools.count(1)
+        self._numbers, self._names = itertools.count(1), itertools.count(1)
+        self._spare: Machine | None = None
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -93,16 +94,31 @@ class Supervisor:
 
     def stop(self) -> None:
         """Ends every machine."""
+        spare, self._spare = self._spare, None
+        if spare:
+            spare.remove()
         while self._machines:
             self._machines.popitem()[1].remove()
 
     def _start(self) -> dict[str, Any]:
+        machine = self._spare or self._launch()
+        # Made while the agent thinks: entering a control group alone can take 15 ms.
+        self._spare = self._launch()
+        answer = frames.receive(machine.connection)
+        if answer is None or "failed" in answer:
+            machine.remove()
+            return answer or {"failed": "the keeper of the machine ended at once"}
         number = next(self._numbers)
-        limits = self._limits
-        folder = self._workshop.folder / f"box{number}"
+        self._machines[number] = machine
+        return {"box": number}
+
+    def _launch(self) -> Machine:
+        """Has a machine started; its keeper's first message says whether it was."""
+        name, limits = str(next(self._names)), self._limits
+        folder = self._workshop.folder / f"box{name}"
         make_disk(folder, len(self._workshop.layers), self._identity, limits["disk_bytes"])
         # Four more: the keeper, bubblewrap, process 1, and who ends what took too long.
-        group = self._groups.make(str(number), limits["memory_bytes"], limits["processes"] + 4)
+        group = self._groups.make(name, limits["memory_bytes"], limits["processes"] + 4)
         ours, theirs = socket.socketpair()
         pid = os.fork()
         if pid == 0:
@@ -111,13 +127,7 @@ class Supervisor:
             finally:
                 os._exit(0)
         theirs.close()
-        machine = Machine(pid, ours, folder, group)
-        answer = frames.receive(ours)
-        if answer is None or "failed" in answer:
-            machine.remove()
-            return answer or {"failed": "the keeper of the machine ended at once"}
-        self._machines[number] = machine
-        return {"box": number}
+        return Machine(pid, ours, folder, group)
 
 
 def serve(connection: socket.socket) -> None:
