@@ -87,7 +87,9 @@ class Box:
         """Ends every process."""
         with contextlib.suppress(ProcessLookupError):
             signal.pidfd_send_signal(self.pidfd, signal.SIGKILL)
-        os.waitpid(self.monitor, 0)
+        # All children, not just bubblewrap: process 1 ends only once commands are reaped.
+        while os.waitpid(-1, 0)[0] != self.monitor:
+            pass
 
 
 def make_disk(folder: Path, layers: int, identity: Identity, size: int) -> None:

@@ -9,6 +9,7 @@ the agent made of them, and what the agent added stands beside them.
 from __future__ import annotations
 
 import os
+import shutil
 import stat
 from pathlib import Path
 
@@ -18,13 +19,12 @@ from .box import PRISTINE
 _ROOT = f"{PRISTINE}/tmp"
 """Where it is built: in the pristine root, which no process of the agent can reach."""
 
+_SCRATCH = f"{PRISTINE}/mnt"
+"""Room beside it."""
+
 _TOOLS = frozenset({"bin", "sbin", "lib", "lib32", "lib64", "libx32", "libexec"})
-_LOADER = ("etc/ld.so.preload", "etc/ld.so.cache", "etc/nsswitch.conf")
-"""What decides which libraries a tool loads."""
-
-
-class Tampered(Exception):
-    """The agent changed what decides over its check."""
+_LOADER = ("ld.so.preload", "ld.so.cache", "nsswitch.conf")
+"""What decides in /etc which libraries a tool loads."""
 
 
 def hide_processes() -> None:
@@ -39,8 +39,9 @@ def enter_root() -> None:
     syscalls.make_private()
     procfs = syscalls.clone_mount("/proc", recursive=True)
     syscalls.unmount("/proc")
-    syscalls.mount("tmpfs", _ROOT, "tmpfs", 0, "mode=755,size=1m")
-    for name in sorted((_names("/") | _names(PRISTINE)) - {"proc", "usr"}):
+    for place in (_ROOT, _SCRATCH):
+        syscalls.mount("tmpfs", place, "tmpfs", 0, "mode=755,size=16m")
+    for name in sorted((_names("/") | _names(PRISTINE)) - {"etc", "proc", "usr"}):
         _place(f"/{name}", f"{PRISTINE}/{name}", f"{_ROOT}/{name}", is_tool=name in _TOOLS)
     Path(_ROOT, "usr").mkdir()
     for name in sorted(_names("/usr") | _names(f"{PRISTINE}/usr")):
@@ -48,7 +49,7 @@ def enter_root() -> None:
         _place(*places, is_tool=name in _TOOLS)
     Path(_ROOT, "proc").mkdir()
     syscalls.attach(procfs, f"{_ROOT}/proc")
-    _restore_loader()
+    _place_etc()
     os.chroot(_ROOT)
     os.chdir("/")
 
@@ -96,10 +97,20 @@ def _union(pristine: str, agents: str, target: str) -> None:
     syscalls.mount(pristine, target, None, syscalls.MS_BIND | syscalls.MS_REC)
 
 
-def _restore_loader() -> None:
+def _place_etc() -> None:
+    """Puts the agent's /etc there, but what the loader reads in it as it was."""
+    _place("/etc", f"{PRISTINE}/etc", f"{_ROOT}/etc", is_tool=False)
+    if _mode("/etc") != stat.S_IFDIR:
+        return
+    folders = [Path(_SCRATCH, name) for name in ("loader", "upper", "work")]
+    for folder in folders:
+        folder.mkdir()
+    loader, upper, work = folders
     for name in _LOADER:
-        target, pristine = f"{_ROOT}/{name}", f"{PRISTINE}/{name}"
-        if _mode(target) == stat.S_IFREG and _mode(pristine) == stat.S_IFREG:
-            syscalls.mount(pristine, target, None, syscalls.MS_BIND)
-        elif _mode(target) != _mode(pristine):
-            raise Tampered(f"/{name} is not what it was")
+        pristine = Path(PRISTINE, "etc", name)
+        if pristine.is_file():
+            shutil.copyfile(pristine, loader / name)
+        else:
+            os.mknod(loader / name, stat.S_IFCHR, 0)  # how overlays say that there is no such file
+    options = f"lowerdir={loader}:/etc,upperdir={upper},workdir={work},userxattr"
+    syscalls.mount("overlay", f"{_ROOT}/etc", "overlay", 0, options)

@@ -68,16 +68,16 @@ def bounds(limits: Mapping[str, int], groups_hold: bool) -> dict[int, int]:
 
     Args:
         limits: The machine's.
-        groups_hold: Whether a control group holds those on memory and processes; a process
-            or a user each has to do where there is none.
+        groups_hold: Whether a control group bounds memory and processes of all together;
+            bounds on each user's processes and each process's memory have to do otherwise.
     """
     found = {
         resource.RLIMIT_CORE: 0,
         resource.RLIMIT_NOFILE: _FILES,
         resource.RLIMIT_FSIZE: limits["file_bytes"],
+        resource.RLIMIT_NPROC: limits["processes"],
     }
     if not groups_hold:
-        found[resource.RLIMIT_NPROC] = limits["processes"]
         found[resource.RLIMIT_AS] = limits["memory_bytes"]
     return found
 

@@ -6,6 +6,7 @@ that it does not; from then on it has rights inside the machine only.
 
 from __future__ import annotations
 
+import errno
 import os
 import select
 import socket
@@ -14,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from . import checks, frames
+from . import checks, frames, syscalls
 from .box import BoxError, start_box
 from .cgroups import Group
 from .commands import CannotRun, Runner
@@ -23,6 +24,7 @@ from .inside import Order, bounds, enter
 from .roots import Workshop
 
 _MOST_FDS = 65_536
+_THEIRS = (errno.EAGAIN, errno.ENOMEM)  # processes or memory of the machine used up
 _GONE = {"broken": "process 1 of the machine has ended"}
 
 
@@ -57,6 +59,7 @@ def keep(site: Site, connection: socket.socket) -> None:
             site.group.enter()
         box = start_box(site.workshop, site.identity, site.folder)
         enter(box, has_one_id=site.identity.count == 1)
+        syscalls.die_with_parent()
     except (BoxError, OSError) as error:
         frames.send(connection, {"failed": str(error)})
         return
@@ -68,7 +71,8 @@ def keep(site: Site, connection: socket.socket) -> None:
         except CannotRun as error:
             frames.send(connection, {"broken": str(error)} if box.is_alive else _GONE)
         except OSError as error:
-            frames.send(connection, {"failed": str(error)} if box.is_alive else _GONE)
+            is_theirs = error.errno in _THEIRS or not box.is_alive
+            frames.send(connection, {"broken" if is_theirs else "failed": str(error)})
     box.stop()
 
 

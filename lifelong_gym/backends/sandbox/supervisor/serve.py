@@ -20,6 +20,8 @@ from .identity import become_root
 from .keeper import Site, keep
 from .roots import prepare
 
+_ROOM = 16
+
 
 @dataclass(frozen=True)
 class Machine:
@@ -117,8 +119,8 @@ class Supervisor:
         name, limits = str(next(self._names)), self._limits
         folder = self._workshop.folder / f"box{name}"
         make_disk(folder, len(self._workshop.layers), self._identity, limits["disk_bytes"])
-        # Four more: the keeper, bubblewrap, process 1, and who ends what took too long.
-        group = self._groups.make(name, limits["memory_bytes"], limits["processes"] + 4)
+        # Each user inside has its own bound, so that the keeper is left room to end them.
+        group = self._groups.make(name, limits["memory_bytes"], limits["processes"] + _ROOM)
         ours, theirs = socket.socketpair()
         pid = os.fork()
         if pid == 0:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import signal
 
 CLONE_NEWNS = 0x00020000
 CLONE_NEWCGROUP = 0x02000000
@@ -32,6 +33,7 @@ _OPEN_TREE_CLOEXEC = os.O_CLOEXEC
 _MOVE_MOUNT_F_EMPTY_PATH = 4
 _MOUNT_ATTR_IDMAP = 0x00100000
 
+_PR_SET_PDEATHSIG = 1
 _PR_SET_DUMPABLE = 4
 _PR_CAPBSET_DROP = 24
 
@@ -96,6 +98,11 @@ def attach(mount_fd: int, target: str) -> None:
 def hide_memory(is_hidden: bool = True) -> None:
     """Makes this process unreadable and untraceable for what runs in a sandbox, or readable."""
     _checked(_libc.prctl(_PR_SET_DUMPABLE, int(not is_hidden), 0, 0, 0), "prctl")
+
+
+def die_with_parent() -> None:
+    """Has the kernel end this process when the one that forked it ends."""
+    _checked(_libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0), "prctl")
 
 
 def drop_capability(number: int) -> bool:
