@@ -131,7 +131,7 @@ def test_root_inside_is_nobody_outside(provider, sandbox):
         pytest.skip("Docker maps ids only where its daemon is set up to")
     sandbox.run(Command(bash("sleep 7654321 & echo")))
     found = subprocess.run(
-        ["pgrep", "-f", "sleep 7654321"], capture_output=True, text=True, check=True
+        ["pgrep", "-f", "^sleep 7654321"], capture_output=True, text=True, check=True
     ).stdout.split()
     owners = {Path("/proc", pid).stat().st_uid for pid in found}
 
