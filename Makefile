@@ -7,7 +7,7 @@ PIP_CONSTRAINT ?= .ci/constraints.txt
 export PIP_CONSTRAINT PIP_DISABLE_PIP_VERSION_CHECK = 1
 
 BIN := $(VENV)/bin
-DEMO := $(BIN)/lifelong-gym run --tasks builtin --env-arg database=seekdb
+DEMO := $(BIN)/lifelong-gym run --env Database-v0 --tasks builtin --env-arg database=seekdb
 
 .PHONY: help demo test test-all lint bench clean
 
@@ -16,8 +16,8 @@ help:           ## Shows this list
 
 demo: $(VENV)/.demo    ## Plays the built-in tasks on the embedded engine, right and idle
 	@rm -rf runs/demo
-	$(DEMO) --agent oracle --output runs/demo/oracle --quiet
-	$(DEMO) --agent idle --output runs/demo/idle --quiet
+	$(DEMO) --agent oracle --output runs/demo/oracle
+	$(DEMO) --agent idle --output runs/demo/idle
 	@$(BIN)/lifelong-gym report runs/demo/oracle runs/demo/idle
 
 test: $(VENV)/.test    ## Installs what the tests need and runs the fast ones

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
-from lifelong_gym.baselines.agents import IdleAgent, OracleAgent, ScriptedAgent
+from lifelong_gym.baselines.agents import (
+    IdleAgent,
+    LanguageModelAgent,
+    OracleAgent,
+    ScriptedAgent,
+)
 
-__all__ = ["IdleAgent", "OracleAgent", "ScriptedAgent"]
+__all__ = ["IdleAgent", "LanguageModelAgent", "OracleAgent", "ScriptedAgent"]

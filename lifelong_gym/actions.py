@@ -7,30 +7,22 @@ a reply, however the model dressed it up. What counts is written down as a table
 
 from __future__ import annotations
 
-import bisect
 import functools
-import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
 
-from lifelong_gym.conversation import tool_calls
-
-PayloadReader: TypeAlias = Callable[[str, int, int], str | None]
-"""Takes a text and a range; returns the payload that begins in the range, or None."""
+from lifelong_gym.fences import PayloadReader, closings_of, ends_line
 
 _MARKS = r"[*_`]{0,3}"  # bold, italics, inline code
 _LINE_START = rf"^[ \t]*(?:(?:[-*+>•]|\d+[.)]|\#{{1,6}})[ \t]+)*{_MARKS}"
 _COLON = rf"{_MARKS}[ \t]*[:：]{_MARKS}[ \t]*{_MARKS}"
 _OBSERVATION = re.compile(rf"{_LINE_START}Observations?{_COLON}", re.MULTILINE | re.IGNORECASE)
-_TICKS = re.compile("`{3,}")
 _THOUGHT = r"think|thinking|thought|thoughts|reasoning"
 _TOKEN = re.compile(
     rf"(?P<ticks>`{{3,}})|(?P<open><(?:{_THOUGHT})>)|(?P<close></(?:{_THOUGHT})>)", re.IGNORECASE
 )
 _LONGEST_LABEL = 100  # characters that a label with its marks may run past a range
-_MOST_CLOSINGS = 32  # tried before the first is taken: keeps a hostile reply from costing time
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +67,7 @@ class Form:
     def marker(self) -> str:
         """A regular expression for the marker, without what may stand before it."""
         before, after = (re.escape(word).replace(r"\ ", "[ \t]+") for word in self.words)
-        return rf"{before}{_COLON}{after}(?!\w)"
+        return rf"{before}{_COLON}{after}(?![^\W_])"
 
 
 def read_action(text: str, forms: Sequence[Form]) -> Action | None:
@@ -93,6 +85,7 @@ def read_action(text: str, forms: Sequence[Form]) -> Action | None:
         The action, or None if there is none.
 
     Examples:
+        >>> from lifelong_gym.fences import fence
         >>> forms = [Form("Operation", ("Action", "Operation"), fence("sql"))]
         >>> read_action("I look first.\n**Action: Operation**\n```SQL\nSELECT 1;\n```", forms)
         Action(name='Operation', payload='SELECT 1;')
@@ -130,8 +123,9 @@ def strip_thinking(text: str) -> str:
     """`text` without its thinking sections.
 
     A section that is never closed runs to the end; one that was opened in the prompt, so
-    that only its end is in the reply, begins the text. Tags inside a code fence are code,
-    unless a closing tag stands alone on its line.
+    that only its end is in the reply, begins the text. An opening tag begins its line; a tag
+    beside a quotation mark is part of a value. Tags inside a code fence are code, unless a
+    closing tag stands alone on its line.
 
     Examples:
         >>> strip_thinking("<think>hm</think>Act: finish"), strip_thinking("hm</think>Go")
@@ -148,101 +142,29 @@ def strip_thinking(text: str) -> str:
         elif token.start() < fence_end and not (token["close"] and _stands_alone(text, token)):
             continue
         elif token["ticks"]:
-            closings = _closings(text, token)
+            closings = closings_of(text, token)
             fence_end = closings[0].end() if closings else 0
         elif token["close"]:
-            kept.clear()
-            position, fence_end = token.end(), 0
-        else:
+            if not _is_quoted(text, token):
+                kept.clear()
+                position, fence_end = token.end(), 0
+        elif _begins_line(text, token):
             kept.append(text[position : token.start()])
             thinking = True
     return "".join(kept) if thinking else "".join([*kept, text[position:]])
 
 
 def _stands_alone(text: str, token: re.Match[str]) -> bool:
-    before = text[text.rfind("\n", 0, token.start()) + 1 : token.start()]
-    return not before.strip() and _ends_line(text, token.end())
+    return _begins_line(text, token) and ends_line(text, token.end())
 
 
-def _ends_line(text: str, position: int) -> bool:
-    end = text.find("\n", position)
-    return not text[position : len(text) if end < 0 else end].strip()
+def _begins_line(text: str, token: re.Match[str]) -> bool:
+    return not text[text.rfind("\n", 0, token.start()) + 1 : token.start()].strip()
 
 
-@functools.lru_cache(maxsize=1)
-def _line_ending_ticks(text: str) -> tuple[list[int], list[re.Match[str]]]:
-    """Where runs of backticks end a line: the places at which a fence can close."""
-    ticks = [run for run in _TICKS.finditer(text) if _ends_line(text, run.end())]
-    return [run.start() for run in ticks], ticks
-
-
-def _closings(text: str, opening: re.Match[str]) -> list[re.Match[str]]:
-    """Where a fence could close: the first few runs of backticks as long as its own.
-
-    They end their line, or stand on the line of the opening with any words behind them.
-    """
-    line_end = text.find("\n", opening.end())
-    same_line = _TICKS.search(text, opening.end(), len(text) if line_end < 0 else line_end)
-    starts, ticks = _line_ending_ticks(text)
-    first = bisect.bisect_left(starts, opening.end())
-    later = ticks[first : first + _MOST_CLOSINGS]
-    candidates = (
-        [same_line, *later]
-        if same_line and same_line.start() not in starts[first : first + 1]
-        else later
-    )
-    return [run for run in candidates if run and len(run[0]) >= len(opening[0])]
-
-
-def fence(*tags: str, is_complete: Callable[[str], bool] = lambda payload: True) -> PayloadReader:
-    """A payload in a code fence.
-
-    Args:
-        *tags: The info strings that count, read without case; a fence without one counts
-            as well if its content begins on the next line.
-        is_complete: Whether a payload may end where a closing fence stands: a fence inside
-            a here-document or a quoted text is part of it.
-
-    Returns:
-        A reader of the first such fence that is closed and not blank.
-    """
-    known = {tag.lower() for tag in tags}
-
-    def read(text: str, start: int, limit: int) -> str | None:
-        for opening, closings in _fences(text, start, limit):
-            begin = _content_start(text, opening.end(), known)
-            if begin is None:
-                continue
-            payloads = [text[begin : closing.start()] for closing in closings]
-            whole = next(filter(is_complete, payloads), payloads[0])
-            if whole.strip():
-                return whole.strip("\n").rstrip()
-        return None
-
-    return read
-
-
-def _fences(
-    text: str, start: int, limit: int
-) -> Iterator[tuple[re.Match[str], list[re.Match[str]]]]:
-    """Each opening fence in the range with the places where it could close."""
-    position = start
-    while (opening := _TICKS.search(text, position)) and opening.start() < limit:
-        closings = _closings(text, opening)
-        if not closings:
-            return
-        yield opening, closings
-        position = closings[0].end()
-
-
-def _content_start(text: str, position: int, known: set[str]) -> int | None:
-    """Where the content of a fence begins; None if its info string is another's."""
-    end = text.find("\n", position)
-    line = text[position : len(text) if end < 0 else end]
-    tag = re.match(r"[ \t]*([^\s`]*)[ \t]*", line)
-    if tag is None or (tag[1] and tag[1].lower() not in known):
-        return None
-    return position + tag.end() if tag[1] or tag.end() == len(line) else None
+def _is_quoted(text: str, token: re.Match[str]) -> bool:
+    beside = text[max(token.start() - 1, 0) : token.start()] + text[token.end() : token.end() + 1]
+    return "'" in beside or '"' in beside
 
 
 def labelled(before: str) -> PayloadReader:
@@ -272,71 +194,3 @@ def labelled(before: str) -> PayloadReader:
 def nothing(text: str, start: int, limit: int) -> str | None:
     """The payload of a marker that stands for itself."""
     return ""
-
-
-_HERE_DOCUMENT = re.compile(
-    r"(?<!<)<<(-?)[ \t]*(?:'([^'\n]+)'|\"([^\"\n]+)\"|\\?([^\s<>|&;()'\"]+))"
-)
-
-
-def here_documents_end(script: str) -> bool:
-    r"""Whether every here-document of a shell script has come to its end.
-
-    Examples:
-        >>> here_documents_end("cat <<EOF\n```"), here_documents_end("cat <<EOF\n```\nEOF")
-        (False, True)
-    """
-    waiting: list[tuple[str, bool]] = []
-    for line in script.split("\n"):
-        if waiting:
-            word, tabs = waiting[0]
-            if (line.lstrip("\t") if tabs else line) == word:
-                waiting.pop(0)
-            continue
-        waiting = [(m[2] or m[3] or m[4], bool(m[1])) for m in _HERE_DOCUMENT.finditer(line)]
-    return not waiting
-
-
-def read_tool_call(
-    text: str, tools: Sequence[Mapping[str, Any]]
-) -> Invalid | tuple[str, dict[str, Any]]:
-    """Reads the first of an agent's tool calls and checks it against the schemas.
-
-    Args:
-        text: A JSON list of OpenAI tool calls.
-        tools: The environment's tools; their properties are all of type string.
-
-    Returns:
-        The tool's name and its arguments, or why the text is no valid call.
-    """
-    schemas = {tool["function"]["name"]: tool["function"]["parameters"] for tool in tools}
-    calls = tool_calls(text)
-    if calls is None:
-        return Invalid(
-            "no tool call was found. Expected a JSON list of tool calls, one of "
-            f"{', '.join(schemas)}."
-        )
-    name = calls[0]["function"]["name"]
-    if name not in schemas:
-        return Invalid(f"there is no tool {name!r}. Expected one of {', '.join(schemas)}.")
-    try:
-        arguments = json.loads(calls[0]["function"]["arguments"] or "{}")
-    except (ValueError, RecursionError):
-        return Invalid(f"the arguments of {name} are not JSON. Expected a JSON object.")
-    problem = _argument_problem(arguments, schemas[name])
-    return Invalid(f"{name}: {problem}") if problem else (name, arguments)
-
-
-def _argument_problem(arguments: object, schema: Mapping[str, Any]) -> str | None:
-    properties = schema["properties"]
-    if not isinstance(arguments, dict):
-        return f"the arguments are {type(arguments).__name__}. Expected a JSON object."
-    for name in schema["required"]:
-        if name not in arguments:
-            return f"the argument {name!r} is missing. Expected {', '.join(properties)}."
-    for name, value in arguments.items():
-        if name not in properties:
-            return f"there is no argument {name!r}. Expected {', '.join(properties) or 'none'}."
-        if not isinstance(value, str):
-            return f"the argument {name!r} is {type(value).__name__}. Expected a string."
-    return None

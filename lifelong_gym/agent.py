@@ -84,6 +84,8 @@ class Agent(gymnasium.Wrapper[str, "str | None", str, "str | None"], RecordConst
             this agent decided, `info["usage"]` what deciding cost.
         """
         decided = self.act(self.conversation) if action is None else action
+        if not isinstance(decided, str):
+            raise TypeError(f"{type(self).__name__}.act must return a str, got {decided!r}")
         observation, reward, terminated, truncated, info = self.env.step(decided)
         if self._is_innermost and not isinstance(decided, Stop):
             self._conversation += turn(decided, observation)

@@ -7,8 +7,11 @@ conversation that wrappers may change before the agent reads it.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any, Protocol, TypeAlias, TypedDict
+
+from lifelong_gym.errors import UsageError
+from lifelong_gym.tools import tool_calls
 
 Message: TypeAlias = dict[str, Any]
 """One message of a conversation: `{"role": ..., "content": ...}` in OpenAI's form."""
@@ -114,6 +117,9 @@ def render(opening: Opening) -> tuple[list[Message], str]:
         The messages, new in every call, and the same as one plain text: an agent that
         sees nothing else can act on it.
 
+    Raises:
+        UsageError: A lesson is no text, or an experience lacks a part.
+
     Examples:
         >>> opening = {"rules": "Be brief.", "lessons": ["Look first."], "experiences": [],
         ...            "task": "Count the rows."}
@@ -128,6 +134,7 @@ def render(opening: Opening) -> tuple[list[Message], str]:
         <BLANKLINE>
         Count the rows.
     """
+    _check(opening)
     system = opening["rules"]
     if opening["lessons"]:
         lessons = "\n".join(f"- {lesson}" for lesson in opening["lessons"])
@@ -142,6 +149,17 @@ def render(opening: Opening) -> tuple[list[Message], str]:
     messages: list[Message] = [{"role": "system", "content": system}] if system else []
     messages.append({"role": "user", "content": user})
     return messages, "\n\n".join(str(message["content"]) for message in messages)
+
+
+def _check(opening: Opening) -> None:
+    """Refuses what a wrapper put there in another form than an opening has."""
+    for lesson in opening["lessons"]:
+        if not isinstance(lesson, str):
+            raise UsageError(f"a lesson is a text, got {lesson!r}")
+    keys = Experience.__required_keys__
+    for experience in opening["experiences"]:
+        if not isinstance(experience, Mapping) or not keys <= experience.keys():
+            raise UsageError(f"an experience is a mapping of {sorted(keys)}, got {experience!r}")
 
 
 def _render_experience(number: int, experience: Experience) -> str:
@@ -195,73 +213,3 @@ def turn(action: str, observation: str) -> list[Message]:
         content = observation if number == 0 else "Not run: one call a turn."
         messages.append({"role": "tool", "tool_call_id": call["id"], "content": content})
     return messages
-
-
-def tool_calls(action: str) -> list[dict[str, Any]] | None:
-    """The OpenAI tool calls that `action` holds, or None if it is not in that form.
-
-    A call without an id or type is given one (`call_0`, `"function"`); arguments that came
-    as an object are encoded, as the API has them.
-    """
-    if not action.lstrip().startswith("["):
-        return None
-    try:
-        calls = json.loads(action)
-    except (ValueError, RecursionError):
-        return None
-    if not calls or not all(_is_call(call) for call in calls):
-        return None
-    return [_normal_call(number, call) for number, call in enumerate(calls)]
-
-
-def _is_call(call: object) -> bool:
-    function = call.get("function") if isinstance(call, dict) else None
-    return isinstance(function, dict) and isinstance(function.get("name"), str)
-
-
-def _normal_call(number: int, call: Mapping[str, Any]) -> dict[str, Any]:
-    arguments = call["function"].get("arguments", "{}")
-    if not isinstance(arguments, str):
-        arguments = json.dumps(arguments, ensure_ascii=False)
-    return {
-        "id": str(call.get("id") or f"call_{number}"),
-        "type": "function",
-        "function": {"name": call["function"]["name"], "arguments": arguments},
-    }
-
-
-def tool_call(name: str, arguments: Mapping[str, Any]) -> str:
-    """One action in tool-call form, as a scripted or reference agent sends it.
-
-    Examples:
-        >>> tool_calls(tool_call("submit", {"answer": "[]"}))[0]["function"]["name"]
-        'submit'
-    """
-    call = _normal_call(0, {"function": {"name": name, "arguments": dict(arguments)}})
-    return json.dumps([call], ensure_ascii=False)
-
-
-def tool_schema(
-    name: str, description: str, properties: Mapping[str, Any], required: Sequence[str]
-) -> dict[str, Any]:
-    """A function tool in OpenAI's form.
-
-    Args:
-        name: What the agent calls it.
-        description: One sentence for the model.
-        properties: A JSON Schema for each argument.
-        required: The arguments that a call must have.
-    """
-    return {
-        "type": "function",
-        "function": {
-            "name": name,
-            "description": description,
-            "parameters": {
-                "type": "object",
-                "properties": dict(properties),
-                "required": list(required),
-                "additionalProperties": False,
-            },
-        },
-    }

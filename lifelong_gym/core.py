@@ -10,13 +10,12 @@ from __future__ import annotations
 import operator
 from collections import Counter
 from collections.abc import Callable, Generator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, ClassVar, Generic, Literal, TypeVar, cast, get_args
+from typing import Any, ClassVar, Generic, Literal, TypeVar, get_args
 
 import gymnasium
-import pydantic
 from gymnasium.error import ResetNeeded
 
+from lifelong_gym import rewards
 from lifelong_gym.agent import Agent
 from lifelong_gym.conversation import (
     Decision,
@@ -28,8 +27,19 @@ from lifelong_gym.conversation import (
     render,
     turn,
 )
+from lifelong_gym.episode import (
+    LIMITS,
+    SCORED_STATUSES,
+    STATUSES,
+    STOP_STATUSES,
+    AppendOnly,
+    Grading,
+    Reply,
+    Task,
+)
 from lifelong_gym.errors import BackendError, UsageError
-from lifelong_gym.spaces import Unicode, replace_surrogates
+from lifelong_gym.spaces import Unicode
+from lifelong_gym.text import bounded, replace_surrogates
 
 __all__ = [
     "SCORED_STATUSES",
@@ -47,7 +57,6 @@ __all__ = [
     "Stop",
     "Task",
     "Usage",
-    "bounded",
     "render",
     "turn",
 ]
@@ -55,101 +64,8 @@ __all__ = [
 ActionFormat = Literal["text", "tools"]
 OnInvalidAction = Literal["fail", "retry"]
 
-STATUSES = (
-    "running",
-    "completed",
-    "invalid_action",
-    "turn_limit",
-    "time_limit",
-    "context_limit",
-    "empty_completion",
-    "sandbox_broken",
-    "model_error",
-    "environment_error",
-)
-"""Everything that `info["status"]` can be."""
-
-SCORED_STATUSES = frozenset(STATUSES) - {"running", "model_error", "environment_error"}
-"""The ends that count for or against the agent."""
-
-STOP_STATUSES = frozenset({"context_limit", "empty_completion", "model_error", "time_limit"})
-"""What a `Stop` may end an episode with."""
-
-_LIMITS = frozenset({"turn_limit", "time_limit", "context_limit"})
-_PARTIAL_REWARD = "partial"
-
-
-class Task(pydantic.BaseModel):
-    """One thing to do, with everything needed to set it up, judge it and solve it.
-
-    Subclasses add what their domain needs: the initial state, how success is decided, a
-    reference solution.
-
-    Attributes:
-        id: Unique in its task set.
-        instruction: What the agent is asked, in natural language.
-        skills: The skills that the reference solution uses.
-        source: The task reference that it was loaded from.
-        split: The part of a published set that it belongs to, if that has parts.
-    """
-
-    model_config = pydantic.ConfigDict(frozen=True, extra="forbid")
-
-    id: str
-    instruction: str
-    skills: tuple[str, ...] = ()
-    source: str = ""
-    split: str | None = None
-
-
 TaskT = TypeVar("TaskT", bound=Task)
 _Result = TypeVar("_Result")
-
-
-@dataclass(frozen=True, slots=True)
-class Reply:
-    """What an environment answers to one action.
-
-    Attributes:
-        observation: What the agent reads next.
-        finished: Whether the agent has ended the episode.
-        status: Why it ended, where that is not `completed`.
-        info: Added to the step's `info`, for example `exit_code`.
-    """
-
-    observation: str
-    finished: bool = False
-    status: str = "completed"
-    info: Mapping[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class Grading:
-    """The verdict on an episode.
-
-    Attributes:
-        success: Whether the task is solved.
-        reason: Why, in one sentence for people.
-        score: Partial credit from 0 to 1, for training; 1 exactly for a success.
-        details: More for `info["grading"]`: differing rows, precision and recall.
-    """
-
-    success: bool
-    reason: str
-    score: float = 0.0
-    details: Mapping[str, Any] = field(default_factory=dict)
-
-
-class AppendOnly(list[Any]):
-    """A list in a `state_dict` that only ever grows, of JSON values.
-
-    The run store writes just what was added since the last task, so that a wrapper that
-    remembers ten thousand episodes costs no more at the end of a stream than at its start.
-    A wrapper returns the same list each time and never removes or changes an item.
-    """
-
-
-RewardShaper = Callable[[Grading], float]
 
 
 class LanguageEnv(gymnasium.Env[str, "str | None"], Generic[TaskT]):
@@ -175,7 +91,7 @@ class LanguageEnv(gymnasium.Env[str, "str | None"], Generic[TaskT]):
         UsageError: An argument is out of its range, or there is no task.
     """
 
-    metadata: dict[str, Any] = {"render_modes": ["ansi"]}  # noqa: RUF012 - Gymnasium's name
+    metadata: dict[str, Any] = {"render_modes": ["ansi"], "render_fps": 1}  # noqa: RUF012
     domain: ClassVar[str]
     default_max_turns: ClassVar[int]
 
@@ -187,7 +103,7 @@ class LanguageEnv(gymnasium.Env[str, "str | None"], Generic[TaskT]):
         action_format: ActionFormat = "text",
         on_invalid_action: OnInvalidAction = "fail",
         max_observation_bytes: int = 16_384,
-        reward_shaper: RewardShaper | str | None = None,
+        reward_shaper: rewards.RewardShaper | str | None = None,
         render_mode: str | None = None,
     ) -> None:
         self.task_set = tasks
@@ -199,7 +115,7 @@ class LanguageEnv(gymnasium.Env[str, "str | None"], Generic[TaskT]):
         self.observation_space = Unicode()
         self.action_space = Unicode()
         self._index = {task.id: index for index, task in enumerate(tasks)}
-        self._shape = _reward_shaper(reward_shaper)
+        self._shape = rewards.reward_shaper(reward_shaper)
         self._task: TaskT | None = None
         self._running = False
         self._turn = 0
@@ -344,7 +260,7 @@ class LanguageEnv(gymnasium.Env[str, "str | None"], Generic[TaskT]):
         if "task_id" in options:
             return self.task_set[self._position(options["task_id"])]
         if "task_index" in options:
-            index = operator.index(options["task_index"])
+            index = _whole_number("task_index", options["task_index"])
             if not 0 <= index < len(self.task_set):
                 raise UsageError(
                     f"task_index must be between 0 and {len(self.task_set) - 1}, got {index}"
@@ -352,10 +268,10 @@ class LanguageEnv(gymnasium.Env[str, "str | None"], Generic[TaskT]):
             return self.task_set[index]
         return self.task_set[int(self.np_random.integers(len(self.task_set)))]
 
-    def _position(self, task_id: str) -> int:
+    def _position(self, task_id: object) -> int:
         try:
-            return self._index[task_id]
-        except KeyError:
+            return self._index[task_id]  # type: ignore[index]
+        except (KeyError, TypeError):
             some = ", ".join(list(self._index)[:3])
             raise UsageError(
                 f"no task has the id {task_id!r}; the {len(self._index)} ids begin with {some}"
@@ -392,7 +308,7 @@ class LanguageEnv(gymnasium.Env[str, "str | None"], Generic[TaskT]):
         reward = 0.0
         if status in SCORED_STATUSES:
             grading = self._verdict(status, observation)
-            reward = self._shape(grading)
+            reward = rewards.shaped(self._shape, grading)
             info["success"] = grading.success
             info["grading"] = {
                 "reason": grading.reason,
@@ -400,7 +316,7 @@ class LanguageEnv(gymnasium.Env[str, "str | None"], Generic[TaskT]):
                 **grading.details,
             }
         self._running = False
-        truncated = status in _LIMITS or status not in SCORED_STATUSES
+        truncated = status in LIMITS or status not in SCORED_STATUSES
         return observation, reward, not truncated, truncated, info
 
     def _verdict(self, status: str, observation: str) -> Grading:
@@ -428,7 +344,7 @@ class LanguageEnv(gymnasium.Env[str, "str | None"], Generic[TaskT]):
             ("max_observation_bytes", self.max_observation_bytes),
         ):
             if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-                raise UsageError(f"{name} must be at least 1, got {value!r}")
+                raise UsageError(f"{name} must be a whole number of at least 1, got {value!r}")
         for name, choice, allowed in (
             ("action_format", self.action_format, get_args(ActionFormat)),
             ("on_invalid_action", self.on_invalid_action, get_args(OnInvalidAction)),
@@ -438,69 +354,14 @@ class LanguageEnv(gymnasium.Env[str, "str | None"], Generic[TaskT]):
                 raise UsageError(f"{name} must be one of {allowed}, got {choice!r}")
 
 
-def bounded(text: str, max_bytes: int) -> str:
-    r"""`text`, cut in its middle to at most `max_bytes` bytes of UTF-8, the cut marked.
-
-    Head and tail are kept, where errors and totals stand. The mark itself is always whole,
-    so a bound shorter than it is exceeded by the mark alone.
-
-    Examples:
-        >>> bounded("short", 100)
-        'short'
-        >>> bounded("a" * 50 + "b" * 50, 60)
-        'aaaaaaaaaaaa\n[... 75 of 100 bytes cut ...]\nbbbbbbbbbbbbb'
-    """
-    data = text.encode()
-    if len(data) <= max_bytes:
-        return text
-    widest = f"\n[... {len(data)} of {len(data)} bytes cut ...]\n"
-    kept = max(max_bytes - len(widest), 0)
-    head = data[: kept // 2].decode(errors="ignore")
-    tail = data[len(data) - (kept - kept // 2) :].decode(errors="ignore")
-    cut = len(data) - len(head.encode()) - len(tail.encode())
-    return f"{head}\n[... {cut} of {len(data)} bytes cut ...]\n{tail}"
+def _whole_number(name: str, value: object) -> int:
+    try:
+        if not isinstance(value, bool):
+            return operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        pass
+    raise UsageError(f"{name} must be a whole number, got {value!r}")
 
 
 def _shown_text(message: Message) -> str:
     return str(message["content"] if message["content"] is not None else message["tool_calls"])
-
-
-def _success_reward(grading: Grading) -> float:
-    return 1.0 if grading.success else 0.0
-
-
-def _partial_reward(grading: Grading) -> float:
-    return float(grading.score)
-
-
-def _reward_shaper(shaper: RewardShaper | str | None) -> RewardShaper:
-    if shaper is None:
-        return _success_reward
-    if shaper == _PARTIAL_REWARD:
-        return _partial_reward
-    if isinstance(shaper, str):
-        shaper = import_path(shaper, "reward_shaper")
-    if not callable(shaper):
-        raise UsageError(f"reward_shaper must be a function of a Grading, got {shaper!r}")
-    return shaper
-
-
-def import_path(path: str, what: str) -> Any:
-    """The object that `"module:name"` names.
-
-    Args:
-        path: The import path.
-        what: What the path was given for, named in the error.
-
-    Raises:
-        UsageError: The path has another form, or there is no such module or name.
-    """
-    module_name, colon, name = path.partition(":")
-    if not colon or not module_name or not name:
-        raise UsageError(f'{what} must be an import path "module:name", got {path!r}')
-    import importlib
-
-    try:
-        return cast("Any", operator.attrgetter(name)(importlib.import_module(module_name)))
-    except (ImportError, AttributeError) as error:
-        raise UsageError(f"{what}={path!r} cannot be imported: {error}") from error

@@ -75,17 +75,3 @@ class Unicode(gymnasium.Space[str]):
     def __repr__(self) -> str:
         """Shows the space as it prints in an environment's signature."""
         return "Unicode()"
-
-
-def replace_surrogates(text: str) -> str:
-    r"""`text` with every lone surrogate replaced, so that it can be encoded.
-
-    Examples:
-        >>> replace_surrogates("a\ud800b")
-        'a�b'
-    """
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return text

@@ -11,9 +11,9 @@ import json
 from collections.abc import Collection, Generator, Sequence
 from typing import Any, ClassVar, TypeAlias
 
-from lifelong_gym.conversation import tool_call, tool_calls, tool_schema
 from lifelong_gym.core import Grading, LanguageEnv, Reply, Task
 from lifelong_gym.errors import BackendError, UsageError
+from lifelong_gym.tools import tool_call, tool_calls, tool_schema
 
 __all__ = ["ScriptedEnv", "ScriptedTask"]
 

@@ -4,6 +4,11 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# A busy machine is no reason for a property to fail.
+settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("patient")
 
 ROOT = Path(__file__).parent.parent
 DATA = Path(os.environ.get("LIFELONG_GYM_DATA", ROOT.parent / "shared" / "data"))

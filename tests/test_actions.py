@@ -12,8 +12,6 @@ from lifelong_gym.actions import (
     Action,
     Form,
     Invalid,
-    fence,
-    here_documents_end,
     labelled,
     nothing,
     read_action,
@@ -21,6 +19,7 @@ from lifelong_gym.actions import (
 )
 from lifelong_gym.backends.database import open_database
 from lifelong_gym.envs.database import DatabaseEnv
+from lifelong_gym.fences import fence, here_documents_end
 from lifelong_gym.tasks import TaskSet
 
 PAGE = Path(__file__).parent.parent / "docs" / "actions.md"
@@ -144,6 +143,7 @@ def test_a_text_without_tags_keeps_all_of_itself(text):
         "``` ",
         "<think>",
         "```</think>",
+        "Action: Operation\n",
         "Action: Operation\n```sql\n",
         "Action: Operation\n```sql\n\n```\n",
         "Action: Operation\n```py\n",

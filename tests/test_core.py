@@ -17,12 +17,12 @@ from lifelong_gym.core import (
     Reply,
     Stop,
     Task,
-    bounded,
     render,
     turn,
 )
 from lifelong_gym.errors import BackendError, UsageError
 from lifelong_gym.testing import ScriptedEnv
+from lifelong_gym.text import bounded
 
 PAIRS = [("Say a.", "a"), ("Say b.", "b"), ("Say c.", "c")]
 
@@ -63,6 +63,9 @@ class TestReset:
             ({"task_id": "nope"}, "no task has the id 'nope'; the 3 ids begin with task-0"),
             ({"task_index": 3}, "between 0 and 2, got 3"),
             ({"task_index": -1}, "between 0 and 2, got -1"),
+            ({"task_index": True}, "a whole number, got True"),
+            ({"task_index": "1"}, "a whole number, got '1'"),
+            ({"task_id": [1]}, r"no task has the id \[1\]"),
             ({"task": 1}, r"task_id or task_index, got \['task'\]"),
             ({"task_id": "task-0", "task_index": 0}, "task_id or task_index"),
         ],
@@ -200,13 +203,16 @@ class TestArguments:
     @pytest.mark.parametrize(
         ("options", "message"),
         [
-            ({"max_turns": 0}, "max_turns must be at least 1, got 0"),
-            ({"max_turns": True}, "max_turns must be at least 1, got True"),
-            ({"max_observation_bytes": 0}, "max_observation_bytes must be at least 1"),
+            ({"max_turns": 0}, "max_turns must be a whole number of at least 1, got 0"),
+            ({"max_turns": True}, "max_turns must be .*, got True"),
+            (
+                {"max_observation_bytes": 0},
+                "max_observation_bytes must be a whole number of at least 1",
+            ),
             ({"action_format": "json"}, "action_format must be one of .*'text', 'tools'"),
             ({"on_invalid_action": "ignore"}, "on_invalid_action must be one of"),
             ({"render_mode": "human"}, "render_mode must be one of"),
-            ({"reward_shaper": "nope"}, "reward_shaper must be an import path"),
+            ({"reward_shaper": "nope"}, "'success', 'partial' or an import path"),
             ({"reward_shaper": "math:nope"}, "cannot be imported"),
             ({"reward_shaper": 3}, "must be a function of a Grading"),
         ],
@@ -223,6 +229,10 @@ class TestArguments:
         env = started(reward_shaper=lambda grading: grading.score / 2)
 
         assert env.step("a")[1] == 0.5
+
+    def test_a_shaper_that_gives_no_number_is_refused(self):
+        with pytest.raises(UsageError, match="reward_shaper must return a number, got None"):
+            started(reward_shaper=lambda grading: None).step("a")
 
     def test_a_shaper_can_be_named(self):
         assert started(reward_shaper="partial").step("a")[1] == 1.0
@@ -278,6 +288,19 @@ class TestConversation:
         assert observation.index("L") < observation.index("Old task.")
         assert "Example 1, solved:" in observation
         assert observation.endswith("Now your task:\nNew task.")
+
+    @pytest.mark.parametrize(
+        ("part", "value", "message"),
+        [
+            ("lessons", [3], "a lesson is a text, got 3"),
+            ("experiences", ["text"], "an experience is a mapping of .*'messages'"),
+            ("experiences", [{"task_id": "t"}], "an experience is a mapping of"),
+        ],
+    )
+    def test_an_opening_in_another_form_is_refused(self, part, value, message):
+        opening = {"rules": "R", "lessons": [], "experiences": [], "task": "T"}
+        with pytest.raises(UsageError, match=message):
+            render({**opening, part: value})
 
     def test_every_tool_call_has_its_answer(self):
         call = '{"id": "%s", "function": {"name": "say", "arguments": "{}"}}'
@@ -345,6 +368,16 @@ class TestAgent:
 
         assert agent.step()[-1]["status"] == "context_limit"
         assert len(agent.conversation) == 2
+
+    def test_an_act_that_forgets_to_return_is_named(self):
+        class Forgetful(Agent):
+            def act(self, messages):
+                pass
+
+        agent = Forgetful(ScriptedEnv(PAIRS))
+        agent.reset()
+        with pytest.raises(TypeError, match=r"Forgetful.act must return a str, got None"):
+            agent.step()
 
     def test_a_batch_is_one_action_for_each_conversation(self):
         agent = Echo(ScriptedEnv(PAIRS))

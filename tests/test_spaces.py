@@ -8,7 +8,8 @@ from gymnasium.vector.utils import batch_space, concatenate, create_empty_array
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lifelong_gym.spaces import Unicode, replace_surrogates
+from lifelong_gym.spaces import Unicode
+from lifelong_gym.text import replace_surrogates
 
 
 @given(st.text())

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from lifelong_gym.baselines.agents.idle import IdleAgent
+from lifelong_gym.baselines.agents.language_model import LanguageModelAgent
 from lifelong_gym.baselines.agents.oracle import OracleAgent
 from lifelong_gym.baselines.agents.scripted import ScriptedAgent
 
-__all__ = ["IdleAgent", "OracleAgent", "ScriptedAgent"]
+__all__ = ["IdleAgent", "LanguageModelAgent", "OracleAgent", "ScriptedAgent"]

@@ -10,7 +10,7 @@ import functools
 from collections.abc import Generator, Sequence
 from typing import Any, cast
 
-from lifelong_gym.actions import Action, Form, Invalid, fence, labelled, read_action, read_tool_call
+from lifelong_gym.actions import Action, Form, Invalid, labelled, read_action
 from lifelong_gym.backends.database import (
     Database,
     QueryError,
@@ -20,11 +20,12 @@ from lifelong_gym.backends.database import (
     open_database,
 )
 from lifelong_gym.backends.database.sql import count_statements, is_complete
-from lifelong_gym.conversation import tool_call, tool_schema
 from lifelong_gym.core import Grading, LanguageEnv, Reply
+from lifelong_gym.fences import fence
 from lifelong_gym.scoring.database import DatabaseJudge, Scoring
 from lifelong_gym.tasks import TaskSet
 from lifelong_gym.tasks.database import DatabaseTask
+from lifelong_gym.tools import read_tool_call, tool_call, tool_schema
 
 _RULES = """\
 You work with a MySQL database. In every turn you do one of two things.
@@ -259,7 +260,7 @@ def rows_text(result: Result, max_bytes: int) -> str:
 
 
 def make_database_env(
-    tasks: str = "builtin",
+    tasks: str | TaskSet[DatabaseTask] = "builtin",
     database: str = "auto",
     *,
     scoring: Scoring = "strict",
@@ -270,7 +271,8 @@ def make_database_env(
     """Builds `lifelong_gym/Database-v0` from plain values.
 
     Args:
-        tasks: A task reference, such as `"builtin"` or `"lifelongagentbench?limit=100"`.
+        tasks: A task reference, such as `"builtin"` or `"lifelongagentbench?limit=100"`; or
+            a `TaskSet` made in Python, with which `env.spec` cannot become JSON.
         database: `"auto"`, `"local"`, `"seekdb"` or `"mysql://user:password@host:port"`.
         scoring: `"strict"` or `"paper"`, see `DatabaseEnv`.
         require_commit: Whether a change counts only if the agent also submitted an answer.
@@ -280,8 +282,10 @@ def make_database_env(
     Raises:
         UsageError: An argument is out of its range, or the tasks cannot be loaded.
     """
+    if not isinstance(tasks, TaskSet):
+        tasks = cast("TaskSet[DatabaseTask]", TaskSet.load(tasks, "database"))
     return DatabaseEnv(
-        cast("TaskSet[DatabaseTask]", TaskSet.load(tasks, "database")),
+        tasks,
         open_database(database, statement_timeout_s=statement_timeout_s),
         scoring=scoring,
         require_commit=require_commit,

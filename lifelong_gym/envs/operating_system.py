@@ -248,7 +248,7 @@ def _observation(outcome: Outcome, timeout_s: float) -> str:
 
 
 def make_operating_system_env(
-    tasks: str = "builtin",
+    tasks: str | TaskSet[OperatingSystemTask] = "builtin",
     sandbox: str = "auto",
     *,
     rootfs: str = "auto",
@@ -264,7 +264,8 @@ def make_operating_system_env(
     """Builds `lifelong_gym/OperatingSystem-v0` from plain values.
 
     Args:
-        tasks: A task reference, such as `"builtin"` or `"lifelongagentbench?limit=100"`.
+        tasks: A task reference, such as `"builtin"` or `"lifelongagentbench?limit=100"`; or
+            a `TaskSet` made in Python, with which `env.spec` cannot become JSON.
         sandbox: `"auto"`, `"bubblewrap"`, a registered provider or its import path.
         rootfs: What machines are made from: `"host"`, a folder, a tarball; `"auto"` is the
             provider's default.
@@ -283,8 +284,10 @@ def make_operating_system_env(
     limits = Limits(
         memory_bytes=memory_mb * MEBIBYTE, processes=processes, disk_bytes=disk_mb * MEBIBYTE
     )
+    if not isinstance(tasks, TaskSet):
+        tasks = cast("TaskSet[OperatingSystemTask]", TaskSet.load(tasks, "operating_system"))
     return OperatingSystemEnv(
-        cast("TaskSet[OperatingSystemTask]", TaskSet.load(tasks, "operating_system")),
+        tasks,
         open_sandboxes(sandbox, rootfs, limits),
         commands=commands,
         command_timeout_s=command_timeout_s,

@@ -6,18 +6,10 @@ import functools
 import re
 from typing import Any
 
-from lifelong_gym.actions import (
-    Action,
-    Form,
-    Invalid,
-    fence,
-    here_documents_end,
-    nothing,
-    read_action,
-    read_tool_call,
-)
-from lifelong_gym.conversation import tool_call, tool_schema
+from lifelong_gym.actions import Action, Form, Invalid, nothing, read_action
+from lifelong_gym.fences import fence, here_documents_end
 from lifelong_gym.tasks import OPERATING_SYSTEM_SKILLS
+from lifelong_gym.tools import read_tool_call, tool_call, tool_schema
 
 _RULES = """\
 You work on a Linux machine, as root. In every turn you do one of these.

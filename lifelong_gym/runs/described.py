@@ -17,7 +17,7 @@ import pydantic
 
 _HIDDEN = "***"
 _SECRETS = frozenset({"api_key", "authorization", "password", "secret", "token"})
-_URL_PASSWORD = re.compile(r"(://[^\s:/@]*):[^\s/]*@")
+_URL_PASSWORD = re.compile(r"(://[^\s:/@]*):(?!\d+/)(?:[^/\n]*|\S*)@")  # blanks and all
 _QUERY_SECRET = re.compile(rf"([?&](?:{'|'.join(sorted(_SECRETS))})=)[^&\s]*")
 
 
@@ -68,6 +68,8 @@ def hide_secrets(text: str) -> str:
     Examples:
         >>> hide_secrets("openai:m?base_url=http://me:pw@host/v1&api_key=k3y")
         'openai:m?base_url=http://me:***@host/v1&api_key=***'
+        >>> hide_secrets("mysql://me:two words@host"), hide_secrets("mysql://me:a/b@c@host")
+        ('mysql://me:***@host', 'mysql://me:***@host')
     """
     return _QUERY_SECRET.sub(rf"\1{_HIDDEN}", _URL_PASSWORD.sub(rf"\1:{_HIDDEN}@", text))
 

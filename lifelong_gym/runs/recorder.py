@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from lifelong_gym.core import SCORED_STATUSES
-from lifelong_gym.spaces import replace_surrogates
+from lifelong_gym.text import replace_surrogates
 from lifelong_gym.trajectory import Trajectory, Turn
 
 _SAID_BY_THE_TRAJECTORY = frozenset({"action", "turn", "status", "success", "grading"})

@@ -37,6 +37,8 @@ class DatabaseJudge:
     def __init__(self, database: Database, scoring: Scoring, *, require_commit: bool) -> None:
         if scoring not in get_args(Scoring):
             raise UsageError(f"scoring must be one of {get_args(Scoring)}, got {scoring!r}")
+        if not isinstance(require_commit, bool):
+            raise UsageError(f"require_commit must be True or False, got {require_commit!r}")
         self._database = database
         self._is_strict = scoring == "strict"
         self._require_commit = require_commit

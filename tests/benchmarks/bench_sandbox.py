@@ -9,6 +9,7 @@ same processors makes every figure larger.
 
 from __future__ import annotations
 
+import itertools
 import os
 import statistics
 import sys
@@ -43,7 +44,7 @@ def cycle(provider: SandboxProvider) -> list[float]:
     done()
     sandbox.close()
     done()
-    steps = [1000 * (end - start) for start, end in zip(marks, marks[1:], strict=False)]
+    steps = [1000 * (end - start) for start, end in itertools.pairwise(marks)]
     return [*steps, 1000 * (marks[-1] - marks[0])]
 
 

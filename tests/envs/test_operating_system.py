@@ -11,10 +11,10 @@ from gymnasium.utils.env_checker import check_env
 
 import lifelong_gym  # noqa: F401 - registers
 from lifelong_gym.backends.sandbox import open_sandboxes
-from lifelong_gym.conversation import tool_call
 from lifelong_gym.envs.operating_system import OperatingSystemEnv
 from lifelong_gym.errors import BackendError, BackendUnavailableError, MissingExtraError, UsageError
 from lifelong_gym.tasks import OPERATING_SYSTEM_SKILLS, OperatingSystemTask
+from lifelong_gym.tools import tool_call
 
 CHANGE = OperatingSystemTask(
     id="change",

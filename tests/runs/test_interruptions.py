@@ -24,7 +24,7 @@ def test_run_killed_at_twenty_random_moments_equals_an_uninterrupted_one(
         process.wait()
     assert 0 < len(Run.load(tmp_path / "killed").trajectories) < count
     assert start(tmp_path / "killed", count).wait() == 0
-    assert start(tmp_path / "whole", count).wait() == 0
+    run_stream(make_stack(count), tmp_path / "whole")
 
     assert contents(tmp_path / "killed") == contents(tmp_path / "whole")
 
@@ -42,14 +42,16 @@ def test_run_that_filled_the_disk_equals_an_uninterrupted_one(make_stack, conten
     assert contents(folder) == contents(folder.parent / "whole")
 
 
-def test_run_whose_file_may_grow_no_further_equals_an_uninterrupted_one(start, contents, tmp_path):
+def test_run_whose_file_may_grow_no_further_equals_an_uninterrupted_one(
+    start, make_stack, contents, tmp_path
+):
     process = start(tmp_path / "bounded", 100, max_file_bytes=150_000)
     said, _ = process.communicate()
     assert process.returncode == 3
     assert "disk is full or cannot be written" in said
     assert 0 < len(Run.load(tmp_path / "bounded").trajectories) < 100
     assert start(tmp_path / "bounded", 100).wait() == 0
-    assert start(tmp_path / "whole", 100).wait() == 0
+    run_stream(make_stack(100), tmp_path / "whole")
 
     assert contents(tmp_path / "bounded") == contents(tmp_path / "whole")
 

@@ -5,9 +5,9 @@ import pickle
 import pytest
 from gymnasium.utils.env_checker import check_env
 
-from lifelong_gym.conversation import tool_call
 from lifelong_gym.errors import BackendError, UsageError
 from lifelong_gym.testing import ScriptedEnv, ScriptedTask
+from lifelong_gym.tools import tool_call
 
 
 @pytest.mark.filterwarnings("ignore:.*Not able to test alternative render modes")

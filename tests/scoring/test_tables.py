@@ -21,9 +21,10 @@ def test_the_same_state_in_another_order_is_right():
         ({**RIGHT, "u": RIGHT["t"]}, "'u' that should not be"),
         ({"t": TableState(COLUMNS[:1], ROWS)}, "the columns of 't'"),
         ({"t": TableState((COLUMNS[0], ("name", "varchar(9)")), ROWS)}, "the columns of 't'"),
-        ({"t": TableState(COLUMNS, ROWS[:2])}, "1 rows of 't' are missing and 0 are not right"),
-        ({"t": TableState(COLUMNS, (*ROWS[:2], (2, "None")))}, "1 are not right"),
+        ({"t": TableState(COLUMNS, ROWS[:2])}, "in 't', rows missing: 1; rows not right: 0"),
+        ({"t": TableState(COLUMNS, (*ROWS[:2], (2, "None")))}, "rows not right: 1"),
         ({"t": TableState(COLUMNS, (), kind="VIEW")}, "is a view"),
+        ({"t": TableState(COLUMNS, ROWS, is_cut=True)}, "too large to be compared"),
     ],
 )
 def test_a_wrong_state_is_explained(found, reason):

@@ -87,11 +87,14 @@ class TableState:
         columns: Name and full type of each column, in order, as the server spells them.
         rows: Every row, in no particular order; empty for a view, which is never run.
         kind: `"BASE TABLE"` or `"VIEW"`.
+        is_cut: Whether rows are missing because an agent made the table too large to read,
+            or unreadable: never the right state of a task.
     """
 
     columns: tuple[tuple[str, str], ...]
     rows: tuple[Row, ...]
     kind: str = "BASE TABLE"
+    is_cut: bool = False
 
 
 Snapshot: TypeAlias = dict[str, TableState]

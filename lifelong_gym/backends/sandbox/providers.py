@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from lifelong_gym.backends.sandbox.contract import Limits, SandboxProvider
-from lifelong_gym.core import import_path
 from lifelong_gym.errors import UsageError
+from lifelong_gym.plugins import import_path
 
 SandboxFactory: TypeAlias = Callable[[str, Limits], SandboxProvider]
 """Makes a provider from the environment's `rootfs` and the limits; starts nothing."""

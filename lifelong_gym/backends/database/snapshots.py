@@ -1,0 +1,102 @@
+"""How a judge reads a whole database, whatever an agent left in it."""
+
+from __future__ import annotations
+
+import pymysql
+
+from lifelong_gym.backends.database.contract import Row, Snapshot, TableState
+from lifelong_gym.backends.database.judge import Judge
+from lifelong_gym.backends.database.names import quoted
+from lifelong_gym.backends.database.streaming import TooLarge
+
+MOST_BYTES = 1 << 26
+"""About how many bytes of rows a snapshot holds; what is more is cut, and marked so."""
+
+_NO_SUCH_DATABASE = 1049
+
+
+def read(judge: Judge, database: str, *, most_bytes: int = MOST_BYTES) -> Snapshot:
+    """Every table and view of `database`; nothing if an agent dropped it."""
+    kinds = _kinds(judge, database)
+    try:
+        return _read_together(judge, database, kinds, most_bytes)
+    except (pymysql.MySQLError, TooLarge):  # an agent left something odd
+        return _read_each(judge, database, kinds, most_bytes)
+
+
+def _read_together(judge: Judge, database: str, kinds: dict[str, str], most_bytes: int) -> Snapshot:
+    """One round trip for all tables: what a task's own tables need."""
+    statements = []
+    for name, kind in kinds.items():
+        place = _place(database, name)
+        statements.append(f"SHOW COLUMNS FROM {place}")
+        statements += [] if kind == "VIEW" else [f"SELECT * FROM {place}"]
+    results = iter(judge.read(*statements, most_bytes=most_bytes) if statements else ())
+    return {
+        name: TableState(
+            columns=_columns(next(results)),
+            rows=() if kind == "VIEW" else next(results),
+            kind=kind,
+        )
+        for name, kind in kinds.items()
+    }
+
+
+def _read_each(judge: Judge, database: str, kinds: dict[str, str], most_bytes: int) -> Snapshot:
+    """Table by table: one that cannot be read, a broken view for example, stays empty."""
+    state: Snapshot = {}
+    for name, kind in kinds.items():
+        columns: tuple[tuple[str, str], ...] = ()
+        rows: tuple[Row, ...] = ()
+        is_cut = False
+        try:
+            columns = _columns(judge.run(f"SHOW COLUMNS FROM {_place(database, name)}")[0])
+            if kind != "VIEW":
+                select = f"SELECT * FROM {_place(database, name)}"
+                rows = judge.read(select, most_bytes=most_bytes)[0]
+        except TooLarge as error:
+            rows, is_cut = error.rows, True
+        except pymysql.MySQLError:
+            is_cut = kind != "VIEW"
+        most_bytes -= sum(len(repr(row)) for row in rows)
+        state[name] = TableState(columns, rows, kind, is_cut)
+    return state
+
+
+def joined_rows(judge: Judge, database: str, table: str) -> list[str] | None:
+    """`CONCAT_WS(',', ...)` over every row of `table`; None if there is no such table."""
+    if _kinds(judge, database).get(table, "VIEW") == "VIEW":
+        return None
+    place = _place(database, table)
+    columns = ", ".join(quoted(str(row[0])) for row in judge.run(f"SHOW COLUMNS FROM {place}")[0])
+    select = f"SELECT CONCAT_WS(',', {columns}) FROM {place}"
+    try:
+        rows = judge.read(select, most_bytes=MOST_BYTES)[0]
+    except TooLarge as error:
+        rows = error.rows
+    except pymysql.MySQLError:  # a table that cannot be read equals none
+        return None
+    return [_text(row) for row in rows]
+
+
+def _text(row: Row) -> str:
+    return row[0].decode("utf-8", "replace") if isinstance(row[0], bytes) else str(row[0])
+
+
+def _place(database: str, table: str) -> str:
+    return f"{quoted(database)}.{quoted(table)}"
+
+
+def _columns(described: tuple[Row, ...]) -> tuple[tuple[str, str], ...]:
+    return tuple((str(row[0]), str(row[1])) for row in described)
+
+
+def _kinds(judge: Judge, database: str) -> dict[str, str]:
+    """Table name to `BASE TABLE` or `VIEW`."""
+    try:
+        found = judge.run(f"SHOW FULL TABLES FROM {quoted(database)}")[0]
+    except pymysql.MySQLError as error:
+        if error.args[0] == _NO_SUCH_DATABASE:
+            return {}
+        raise
+    return {str(name): "VIEW" if "VIEW" in kind else "BASE TABLE" for name, kind in found}

@@ -1,0 +1,64 @@
+"""Reading rows as they come, up to a bound."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pymysql
+from pymysql.cursors import SSCursor
+
+from lifelong_gym.backends.database.contract import Row
+
+_LOST = frozenset({0, 1053, 1077, 1078, 1079, 2006, 2013, 2014, 2027, 2055})
+
+
+class TooLarge(Exception):
+    """A table holds more than a judge reads.
+
+    Attributes:
+        rows: The rows up to there.
+    """
+
+    def __init__(self, rows: tuple[Row, ...]) -> None:
+        super().__init__(f"more than the {len(rows)} rows that were read")
+        self.rows = rows
+
+
+class StreamingCursor(SSCursor):
+    """A cursor that streams rows, and can be told that there is nobody to read from."""
+
+    def forget(self) -> None:
+        """Keeps PyMySQL from reading what is left, over a connection that is given up."""
+        result: Any = self.__dict__.get("_result")
+        if result is not None:
+            result.unbuffered_active = False
+            result.connection = None
+        self.__dict__["connection"] = None
+
+
+def is_lost(error: pymysql.MySQLError) -> bool:
+    """Whether an error means that there is no connection any more."""
+    return not error.args or error.args[0] in _LOST or not isinstance(error.args[0], int)
+
+
+def interruption(error: BaseException) -> BaseException | None:
+    """The Ctrl-C, or the like, that an error hides: PyMySQL's clean-up raises its own on top."""
+    hidden = error.__context__
+    while hidden is not None and isinstance(hidden, Exception):
+        hidden = hidden.__context__
+    return hidden
+
+
+def rows_within(cursor: SSCursor, most_bytes: int) -> tuple[Row, ...]:
+    """All rows of a result set.
+
+    Raises:
+        TooLarge: They have more than about `most_bytes`.
+    """
+    rows: list[Row] = []
+    while (row := cursor.fetchone()) is not None:
+        if most_bytes <= 0:
+            raise TooLarge(tuple(rows))
+        rows.append(row)
+        most_bytes -= len(repr(row))
+    return tuple(rows)
