@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 import lifelong_gym
-from lifelong_gym.cli import envs, reports, runs, tasks
+from lifelong_gym.cli import envs, reports, runs, sandbox, tasks
 from lifelong_gym.cli.console import write
 from lifelong_gym.cli.failures import CommandGroup
 from lifelong_gym.cli.options import examples
@@ -32,6 +32,7 @@ app = typer.Typer(
 )
 app.command("envs", epilog=envs.EXAMPLES)(envs.list_envs)
 app.add_typer(tasks.app)
+app.add_typer(sandbox.app)
 app.command("run", epilog=runs.EXAMPLES)(runs.run)
 app.command("report", epilog=reports.REPORT_EXAMPLES)(reports.report)
 app.command("export", epilog=reports.EXPORT_EXAMPLES)(reports.export)

@@ -267,8 +267,8 @@ def make_operating_system_env(
         tasks: A task reference, such as `"builtin"` or `"lifelongagentbench?limit=100"`; or
             a `TaskSet` made in Python, with which `env.spec` cannot become JSON.
         sandbox: `"auto"`, `"bubblewrap"`, a registered provider or its import path.
-        rootfs: What machines are made from: `"host"`, a folder, a tarball; `"auto"` is the
-            provider's default.
+        rootfs: What machines are made from: `"host"`, a folder, a tarball, `"docker:IMAGE"`;
+            `"auto"` is the provider's default.
         memory_mb: How much memory a machine has, in MiB.
         processes: How many processes a machine may have at once.
         disk_mb: How much may be written to a machine's disk, in MiB.

@@ -11,6 +11,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import warnings
 import weakref
 from collections.abc import Mapping
 from pathlib import Path
@@ -37,6 +38,12 @@ _HELP = (
     "bubblewrap needs Linux 5.12 or later and user namespaces. As root of a container, start "
     "it with --privileged or --cap-add SYS_ADMIN --security-opt seccomp=unconfined --security-opt "
     "apparmor=unconfined; as a user on Ubuntu, set kernel.apparmor_restrict_unprivileged_userns=0"
+)
+
+_ONE_ID = (
+    "machines have one user id only, so that useradd, chown and su mostly fail: install newuidmap "
+    "(apt-get install uidmap) and give yourself a range in /etc/subuid and /etc/subgid, such as "
+    "with usermod --add-subuids 100000-165535 --add-subgids 100000-165535 NAME"
 )
 
 
@@ -70,6 +77,8 @@ class BubblewrapSandboxes(SandboxProvider):
                     "limits": dataclasses.asdict(self.limits),
                 }
             )
+            if supervisor.facts["ids"] == 1:
+                warnings.warn(_ONE_ID, RuntimeWarning, stacklevel=2)
         return _BubblewrapSandbox(supervisor, supervisor.ask({"do": "start"})["box"])
 
     @property

@@ -20,7 +20,7 @@ from lifelong_gym.backends.sandbox import (
     register_sandbox,
 )
 from lifelong_gym.backends.sandbox.bubblewrap import BubblewrapSandboxes
-from lifelong_gym.backends.sandbox.roots import locate_root
+from lifelong_gym.backends.sandbox.roots import build_root, locate_root
 from lifelong_gym.errors import (
     BackendUnavailableError,
     MissingExtraError,
@@ -156,15 +156,50 @@ def test_a_tarball_is_unpacked_once(tmp_path, monkeypatch):
     monkeypatch.setenv("LIFELONG_GYM_CACHE", str(tmp_path / "cache"))
     for name in ("usr", "etc"):
         (tmp_path / "root" / name).mkdir(parents=True)
+    (tmp_path / "root" / "tmp").mkdir()
+    (tmp_path / "root" / "tmp").chmod(0o1777)
     archive = tmp_path / "root.tar.gz"
     with tarfile.open(archive, "w:gz") as tar:
         tar.add(tmp_path / "root", ".")
 
     first = locate_root(str(archive))
     (Path(first) / "mark").touch()
+    assert (Path(first) / "tmp").stat().st_mode & 0o7777 == 0o1777
 
     assert locate_root(str(archive)) == first
     assert (Path(first) / "mark").exists()
+
+
+FAKE_DOCKER = """#!/bin/sh
+case "$1" in
+image) [ "$5" = debian ] || { echo "No such image: $5" >&2; exit 1; }; echo sha256:1 ;;
+create) echo container ;;
+export) mkdir -p "$TMPDIR/fs/usr" "$TMPDIR/fs/etc"; tar -C "$TMPDIR/fs" -cf "$3" . ;;
+rm) echo "$2" >> "$TMPDIR/removed" ;;
+esac
+"""
+
+
+def test_an_image_is_exported_once(tmp_path, monkeypatch):
+    program = tmp_path / "bin" / "docker"
+    program.parent.mkdir()
+    program.write_text(FAKE_DOCKER)
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setenv("LIFELONG_GYM_CACHE", str(tmp_path / "cache"))
+
+    folder = locate_root("docker:debian")
+    assert (Path(folder) / "etc").is_dir()
+    assert locate_root("docker:debian") == folder
+    assert (tmp_path / "removed").read_text() == "container\n"
+    with pytest.raises(UsageError, match="docker image inspect failed: No such image: nope"):
+        locate_root("docker:nope")
+
+
+def test_a_root_filesystem_is_not_built_over_another(tmp_path):
+    with pytest.raises(UsageError, match="exists already"):
+        build_root(tmp_path)
 
 
 def test_an_unknown_name_is_refused_with_the_known_ones():
