@@ -14,7 +14,6 @@ from lifelong_gym.actions import Action, Invalid
 from lifelong_gym.backends.sandbox import (
     Command,
     Limits,
-    Outcome,
     Sandbox,
     SandboxBroken,
     SandboxProvider,
@@ -23,22 +22,14 @@ from lifelong_gym.backends.sandbox import (
 )
 from lifelong_gym.backends.sandbox.contract import MEBIBYTE
 from lifelong_gym.core import Grading, LanguageEnv, Reply
-from lifelong_gym.envs import shell_actions
-from lifelong_gym.errors import BackendError, UsageError
-from lifelong_gym.tasks import OPERATING_SYSTEM_SKILLS, TaskSet
+from lifelong_gym.envs import machines, shell_actions
+from lifelong_gym.errors import UsageError
+from lifelong_gym.tasks import TaskSet
 from lifelong_gym.tasks.operating_system import OperatingSystemTask
 
 Commands = Literal["any", "skills"]
 
-_SKILLS_FOLDER = "/run/skills"
-_LINK_SKILLS = (
-    f"mkdir {_SKILLS_FOLDER}; for name in {' '.join(OPERATING_SYSTEM_SKILLS)}; do "
-    f'path=$(type -P "$name") && ln -s "$path" {_SKILLS_FOLDER}; done; true'
-)
-_SETUP_TIMEOUT_S = 60.0
-_CHECK_TIMEOUT_S = 60.0
 _HEADER_BYTES = 200  # of an observation, for what stands around the output
-_SHOWN_OF_FAILURE = 500
 
 
 class OperatingSystemEnv(LanguageEnv[OperatingSystemTask]):
@@ -134,7 +125,7 @@ class OperatingSystemEnv(LanguageEnv[OperatingSystemTask]):
         self._leave()
         self._broken, self._answer, self._submissions = "", None, 0
         self._sandbox = self._sandboxes.create()
-        self._set_up(task)
+        machines.set_up(self._sandbox, task, skills_only=self._commands == "skills")
         if self._time_limit_s is not None:
             self._deadline = time.monotonic() + self._time_limit_s
         return task.instruction
@@ -165,20 +156,6 @@ class OperatingSystemEnv(LanguageEnv[OperatingSystemTask]):
 
     # The machine -----------------------------------------------------------------------
 
-    def _set_up(self, task: OperatingSystemTask) -> None:
-        scripts = [task.setup] if task.setup.strip() else []
-        if self._commands == "skills":
-            scripts.append(_LINK_SKILLS)
-        for script in scripts:
-            try:
-                outcome = self._machine.run(Command(bash(script), timeout_s=_SETUP_TIMEOUT_S))
-            except SandboxBroken as error:
-                raise BackendError(f"the setup of {task.id} broke the machine: {error}") from error
-            if outcome.exit_code:
-                said = outcome.text().strip()[-_SHOWN_OF_FAILURE:]
-                code = outcome.exit_code
-                raise BackendError(f"the setup of {task.id} failed with exit code {code}: {said}")
-
     def _run(self, script: str) -> Reply:
         command = self._command(script)
         try:
@@ -188,7 +165,7 @@ class OperatingSystemEnv(LanguageEnv[OperatingSystemTask]):
             text = "The machine no longer runs commands: the task is over."
             return Reply(text, finished=True, status="sandbox_broken")
         info = {"exit_code": outcome.exit_code, "output_cut": outcome.is_cut}
-        observation = _observation(outcome, command.timeout_s)
+        observation = machines.observation(outcome, command.timeout_s)
         if self._deadline is not None and time.monotonic() >= self._deadline:
             return Reply(observation, finished=True, status="time_limit", info=info)
         return Reply(observation, info=info)
@@ -200,7 +177,7 @@ class OperatingSystemEnv(LanguageEnv[OperatingSystemTask]):
         kept = max(self.max_observation_bytes - _HEADER_BYTES, 1)
         variables = Command(()).variables
         if self._commands == "skills":
-            variables["PATH"] = _SKILLS_FOLDER
+            variables["PATH"] = machines.SKILLS_FOLDER
         return Command(bash(script), left, max_output_bytes=kept, environment=variables)
 
     def _verdict_on(self, task: OperatingSystemTask) -> Grading:
@@ -211,15 +188,7 @@ class OperatingSystemEnv(LanguageEnv[OperatingSystemTask]):
             return Grading(False, said)
         if not task.check:
             return Grading(True, "the answer is right", score=1.0)
-        try:
-            outcome = self._machine.check(Command(bash(task.check), timeout_s=_CHECK_TIMEOUT_S))
-        except SandboxBroken as error:
-            return Grading(False, f"the agent broke the machine: {error}")
-        code = outcome.exit_code
-        reason = f"the check ended with exit code {code}"
-        if outcome.timed_out:
-            reason = f"the check did not end within {_CHECK_TIMEOUT_S:g} s"
-        return Grading(not code, reason, score=float(not code), details={"exit_code": code})
+        return machines.judge(self._machine, task.check)
 
     def _is_right(self, task: OperatingSystemTask) -> bool:
         return self._answer is not None and self._answer.strip() == (task.answer or "").strip()
@@ -236,15 +205,6 @@ class OperatingSystemEnv(LanguageEnv[OperatingSystemTask]):
         sandbox, self._sandbox = self._sandbox, None
         if sandbox is not None:
             sandbox.close()
-
-
-def _observation(outcome: Outcome, timeout_s: float) -> str:
-    """What a command printed, in the paper's words."""
-    text = outcome.text()
-    shown = f"The output of the OS:\n\n{text}" if text else "The output of the OS is empty."
-    if outcome.timed_out:
-        return f"{shown}\n[stopped after {timeout_s:g} seconds]"
-    return shown
 
 
 def make_operating_system_env(

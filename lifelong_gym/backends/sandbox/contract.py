@@ -81,8 +81,8 @@ class Command:
 
 
 def bash(script: str) -> tuple[str, ...]:
-    """The arguments of a fresh bash that runs `script`."""
-    return ("/bin/bash", "-c", script)
+    """The arguments of a fresh bash that runs `script`, without NULs: bash would skip them."""
+    return ("/bin/bash", "-c", script.replace("\0", ""))
 
 
 @dataclass(frozen=True, slots=True)

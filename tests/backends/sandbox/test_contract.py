@@ -152,6 +152,10 @@ def test_a_script_may_be_longer_than_an_argument(sh):
     assert sh(script).text() == "300001\n"
 
 
+def test_a_script_may_hold_any_character(sh):
+    assert sh("printf %s 'é 漢 \U0001f600'; \0echo !").text() == "é 漢 \U0001f600!\n"
+
+
 def test_there_is_no_network(sh):
     assert sh("cat /proc/net/dev | tail -n +3 | cut -d: -f1").text().split() == ["lo"]
     assert sh("exec 3<>/dev/tcp/1.1.1.1/53", timeout_s=5).exit_code == 1
