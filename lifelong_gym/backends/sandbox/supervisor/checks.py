@@ -113,4 +113,11 @@ def _place_etc() -> None:
         else:
             os.mknod(loader / name, stat.S_IFCHR, 0)  # how overlays say that there is no such file
     options = f"lowerdir={loader}:/etc,upperdir={upper},workdir={work},userxattr"
-    syscalls.mount("overlay", f"{_ROOT}/etc", "overlay", 0, options)
+    try:
+        syscalls.mount("overlay", f"{_ROOT}/etc", "overlay", 0, options)
+    except OSError:  # no overlay can stand on this one: cover what is there, at least
+        (loader / "empty").touch()
+        for name in _LOADER:
+            source = loader / name if (loader / name).is_file() else loader / "empty"
+            if _mode(f"{_ROOT}/etc/{name}") == stat.S_IFREG:
+                syscalls.mount(str(source), f"{_ROOT}/etc/{name}", None, syscalls.MS_BIND)
