@@ -29,7 +29,7 @@ LEVELS = [
     {"tasks"},
     {"scoring"},
     {"envs", "vector"},
-    {"runs", "testing"},
+    {"runs", "testing", "diagnosis"},
     {"wrappers"},
     {"baselines"},
     {"experiments"},

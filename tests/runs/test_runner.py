@@ -299,7 +299,7 @@ def test_retries_below_zero_are_refused(retries):
 
 def test_output_that_is_a_file_is_refused(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(UsageError, match="output is a folder"):
+    with pytest.raises(UsageError, match="cannot be written"):
         run_stream(oracle(), tmp_path / "file")
 
 

@@ -11,7 +11,9 @@ import os
 import random
 import re
 import secrets
+import threading
 import time
+from collections.abc import Sequence
 from typing import Any
 
 import pymysql
@@ -21,7 +23,7 @@ from pymysql.cursors import SSCursor
 from lifelong_gym.backends.database.contract import Row
 from lifelong_gym.backends.database.dialects import Dialect, dialect_of
 from lifelong_gym.backends.database.drivers import Endpoint
-from lifelong_gym.backends.database.names import Names, quoted
+from lifelong_gym.backends.database.names import Names, literal, quoted
 from lifelong_gym.backends.database.streaming import TooLarge, interruption, is_lost, rows_within
 from lifelong_gym.errors import BackendError, BackendUnavailableError
 
@@ -29,11 +31,14 @@ PREFIX = "lifelonggym"
 """What the name of every database and account begins with that this package makes."""
 
 _NAME = re.compile(PREFIX + r"([0-9a-f]{10})d[0-9a-f]{6}")
-_ENDED_WITHIN_S = 10.0
+_ENDED_WITHIN_S = 3.0
+_KILLED_WITHIN_S = 3.0
 _ANSWERS_WITHIN_S = 120
 _ACCESS_DENIED = frozenset({1044, 1045, 1142, 1227, 1396, 1410})
 _NO_SUCH_THREAD = 1094
 _CANNOT_CREATE_USER = 1396  # what seekdb says to one of two that create accounts at once
+_MANY_TABLES = 100
+_SWEPT_WITHIN_S = 30.0
 _ATTEMPTS = 8
 
 
@@ -52,11 +57,12 @@ class Judge:
         self.process = os.getpid()
         self._id = secrets.token_hex(5)
         self._made = 0
+        self._sweeps: list[threading.Thread] = []
         self.is_lost = False
         self._connection = self._connect()
         self.dialect = self._prepare()
 
-    def _connect(self) -> pymysql.Connection[Any]:
+    def _connect(self, answers_within_s: float = _ANSWERS_WITHIN_S) -> pymysql.Connection[Any]:
         try:
             return pymysql.connect(
                 **self.endpoint.options,
@@ -66,7 +72,7 @@ class Judge:
                 charset="utf8mb4",
                 autocommit=True,
                 connect_timeout=10,
-                read_timeout=_ANSWERS_WITHIN_S,
+                read_timeout=answers_within_s,
             )
         except (pymysql.MySQLError, OSError, RuntimeError) as error:
             reason = error.args[-1] if error.args else error
@@ -91,8 +97,11 @@ class Judge:
     def _prepare_session(self) -> Dialect:
         """The lock tells other processes that this one lives, and its databases with it."""
         dialect = dialect_of(str(self.run("SELECT VERSION()")[0][0][0]))
-        self.run(dialect.judge_session(), f"SELECT GET_LOCK('{PREFIX}{self._id}', 0)")
+        self.run(dialect.judge_session(), self._living())
         return dialect
+
+    def _living(self) -> str:
+        return f"SELECT GET_LOCK('{PREFIX}{self._id}', 0)"
 
     def _is_abandoned(self, maker: str) -> bool:
         """Whether the `Judge` that made a database is gone: each holds a lock while it lives."""
@@ -106,14 +115,34 @@ class Judge:
             BackendError: The server is gone.
         """
         try:
-            with self._connection.cursor() as cursor:
-                cursor.execute(";\n".join(statements))
-                results = [cursor.fetchall()]
-                while cursor.nextset():
-                    results.append(cursor.fetchall())
-                return results
+            return self._run(statements)
+        except pymysql.MySQLError as error:
+            if not self._comes_back(error):
+                raise self._blame(error) from error
+        try:
+            return self._run(statements)
         except pymysql.MySQLError as error:
             raise self._blame(error) from error
+
+    def _run(self, statements: Sequence[str]) -> list[tuple[Row, ...]]:
+        with self._connection.cursor() as cursor:
+            cursor.execute(";\n".join(statements))
+            results = [cursor.fetchall()]
+            while cursor.nextset():
+                results.append(cursor.fetchall())
+            return results
+
+    def _comes_back(self, error: pymysql.MySQLError) -> bool:
+        """Whether the server let this judge in again: on seekdb an agent can end sessions."""
+        if interruption(error) or (self._connection.open and not is_lost(error)):
+            return False
+        self._connection._force_close()  # type: ignore[attr-defined]
+        try:
+            self._connection = self._connect()
+            self._run((f"{self.dialect.judge_session()}", self._living()))
+        except (BackendError, pymysql.MySQLError, AttributeError):
+            return False
+        return True
 
     @property
     def is_usable(self) -> bool:
@@ -201,6 +230,31 @@ class Judge:
             f"DROP USER IF EXISTS {self._account(names)}",
         )
 
+    def holds_many(self, names: Names) -> bool:
+        """Whether an agent made so many tables that dropping them takes long."""
+        question = (
+            "SELECT COUNT(*) FROM information_schema.TABLES WHERE TABLE_SCHEMA = "
+            f"{literal(names.database)}"
+        )
+        return bool(self.run(question)[0][0][0] > _MANY_TABLES)
+
+    def remove_later(self, names: Names) -> None:
+        """Removes a workspace that nobody waits for, over a connection of its own."""
+        self.run(f"DROP USER IF EXISTS {self._account(names)}")
+        sweep = threading.Thread(target=self._sweep, args=(names,), daemon=True)
+        self._sweeps.append(sweep)
+        sweep.start()
+
+    def _sweep(self, names: Names) -> None:
+        # What fails here is left to the next process that starts.
+        with contextlib.suppress(BackendError, pymysql.MySQLError):
+            connection = self._connect()
+            try:
+                with connection.cursor() as cursor:
+                    cursor.execute(f"DROP DATABASE IF EXISTS {quoted(names.database)}")
+            finally:
+                connection.close()
+
     def _account(self, names: Names) -> str:
         return f"'{names.account}'@'{self.endpoint.account_host}'"
 
@@ -221,11 +275,19 @@ class Judge:
             time.sleep(0.005)
 
     def _kill(self, statement: str) -> None:
+        """Sends a KILL over a connection of its own: seekdb answers some of them never."""
+        killer = self._connect(answers_within_s=_KILLED_WITHIN_S)
         try:
-            self.run(statement)
+            with killer.cursor() as cursor:
+                cursor.execute(statement)
         except pymysql.MySQLError as error:
-            if error.args[0] != _NO_SUCH_THREAD and self.endpoint.is_private:
+            if stopped := interruption(error):
+                raise stopped from None
+            if error.args[0] != _NO_SUCH_THREAD and not is_lost(error) and self.endpoint.is_private:
                 raise BackendError(f"{statement} was refused: {error.args[-1]}") from error
+        finally:
+            if killer.open:
+                killer.close()
 
     def roll_back_prepared(self) -> None:
         """Rolls back every XA transaction whose connection is gone."""
@@ -237,6 +299,8 @@ class Judge:
 
     def close(self) -> None:
         """Ends the connection; in a forked child only lets go of the parent's."""
+        for sweep in self._sweeps if self.process == os.getpid() else ():
+            sweep.join(timeout=_SWEPT_WITHIN_S)
         if not self._connection.open:
             return
         if self.process != os.getpid():

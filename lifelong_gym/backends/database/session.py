@@ -119,6 +119,8 @@ def _read(cursor: StreamingCursor, max_bytes: int, deadline: float) -> Result:
     rows: list[Row] = []
     size = 0
     while True:
+        if time.monotonic() > deadline:  # a procedure may return empty sets for ever
+            raise StatementTimeout
         while (row := cursor.fetchone()) is not None:
             if size >= max_bytes:
                 return Result(tuple(rows), is_cut=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import secrets
 from collections.abc import Callable, Iterator, Sequence
 
@@ -29,6 +30,7 @@ _TIMEOUT_CODES = frozenset({1969, 3024, 4012})  # MariaDB, MySQL, seekdb
 _TIMEOUT_CODE = 3024
 _KILLED = frozenset({1317, 1927, 3169})
 _LOST_CODE = 2013
+_MAKES_TABLES = re.compile(r"\b(?:create|call|execute)\b", re.IGNORECASE)
 _NOT_UTF8 = "The result is not UTF-8: the session's character set was changed."
 
 
@@ -49,6 +51,7 @@ class MySQLWorkspace(Workspace):
         self._names = judge.make(self._password)
         self._session: Session | None = None
         self._is_closed = False
+        self._may_hold_many = False
 
     def load(self, tables: Sequence[Table]) -> None:
         """Fills the database, over the agent's account: a task's SQL is not trusted either."""
@@ -70,6 +73,7 @@ class MySQLWorkspace(Workspace):
         dialect = self._judge.dialect
         for refuse in dialect.refusals:
             refuse(statement)
+        self._may_hold_many |= bool(_MAKES_TABLES.search(statement))
         sql = self._names.enter(dialect.rewrite(statement))
         try:
             if self._session is None:
@@ -90,13 +94,13 @@ class MySQLWorkspace(Workspace):
         """Reads the whole database as a judge; see `Workspace.snapshot`."""
         self._check_usable()
         self._leave_session()
-        return snapshots.read(self._judge, self._names.database)
+        return snapshots.read(self._judge, self._names)
 
     def joined_rows(self, table: str) -> list[str] | None:
         """`CONCAT_WS(',', ...)` over every row; see `Workspace.joined_rows`."""
         self._check_usable()
         self._leave_session()
-        return snapshots.joined_rows(self._judge, self._names.database, table)
+        return snapshots.joined_rows(self._judge, self._names, table)
 
     def close(self) -> None:
         """Drops the database and its account; twice is fine."""
@@ -114,7 +118,10 @@ class MySQLWorkspace(Workspace):
 
     def _remove(self) -> None:
         try:
-            self._judge.remove(self._names)
+            if self._may_hold_many and self._judge.holds_many(self._names):
+                self._judge.remove_later(self._names)
+            else:
+                self._judge.remove(self._names)
         except pymysql.MySQLError:
             self._remove_by_force()
 

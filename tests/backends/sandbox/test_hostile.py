@@ -98,7 +98,7 @@ def test_the_disk_holds_no_more_than_it_should(sh):
     assert sh(ATTACKS["filling the disk"]).exit_code == 1
 
     used = int(sh("du -sm /root | cut -f1").text())
-    assert 30 <= used <= 64
+    assert 30 <= used <= 66
 
 
 def test_a_file_grows_no_larger_than_it_should(sh):
@@ -108,7 +108,7 @@ def test_a_file_grows_no_larger_than_it_should(sh):
 
 
 def test_there_are_no_more_processes_than_there_should(sh):
-    outcome = sh("for i in {1..100}; do sleep 20 & done 2>&1 | tail -3", timeout_s=3)
+    outcome = sh("for i in {1..100}; do sleep 20 & done", timeout_s=2)
 
     assert "Resource temporarily unavailable" in outcome.text()
 
