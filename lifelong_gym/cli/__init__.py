@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 
 import lifelong_gym
-from lifelong_gym.cli import doctor, envs, graph, play, reports, runs, tasks
+from lifelong_gym.cli import doctor, envs, graph, play, reports, runs, sandbox, tasks
 from lifelong_gym.cli.console import write
 from lifelong_gym.cli.failures import CommandGroup
 from lifelong_gym.cli.options import examples
@@ -37,6 +37,7 @@ app.command("envs", epilog=envs.EXAMPLES)(envs.list_envs)
 app.command("doctor", epilog=doctor.EXAMPLES)(doctor.doctor)
 app.add_typer(tasks.app)
 app.add_typer(graph.app)
+app.add_typer(sandbox.app)
 app.command("play", epilog=play.EXAMPLES)(play.play)
 app.command("run", epilog=runs.EXAMPLES)(runs.run)
 app.command("report", epilog=reports.REPORT_EXAMPLES)(reports.report)

@@ -9,6 +9,9 @@ ENTRY_POINTS = {
     "lifelong_gym/KnowledgeGraph-v0": (
         "lifelong_gym.envs.knowledge_graph:make_knowledge_graph_env"
     ),
+    "lifelong_gym/OperatingSystem-v0": (
+        "lifelong_gym.envs.operating_system:make_operating_system_env"
+    ),
 }
 """Every registered id and the function of plain values that builds it."""
 

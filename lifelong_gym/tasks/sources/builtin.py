@@ -21,9 +21,16 @@ def _knowledge_graph() -> Sequence[Task]:
     return TASKS
 
 
+def _operating_system() -> Sequence[Task]:
+    from lifelong_gym.tasks.builtin.operating_system import TASKS
+
+    return TASKS
+
+
 _TASKS: dict[str, Callable[[], Sequence[Task]]] = {
     "database": _database,
     "knowledge_graph": _knowledge_graph,
+    "operating_system": _operating_system,
 }
 
 
