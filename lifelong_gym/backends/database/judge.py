@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import random
 import re
 import secrets
 import time
@@ -16,25 +15,28 @@ from typing import Any
 
 import pymysql
 from pymysql.constants import CLIENT
-from pymysql.cursors import SSCursor
 
+from lifelong_gym.backends.database.accounts import PREFIX, Accounts, names_of
 from lifelong_gym.backends.database.contract import Row
 from lifelong_gym.backends.database.dialects import Dialect, dialect_of
 from lifelong_gym.backends.database.drivers import Endpoint
-from lifelong_gym.backends.database.names import Names, quoted
-from lifelong_gym.backends.database.streaming import TooLarge, interruption, is_lost, rows_within
+from lifelong_gym.backends.database.streaming import (
+    ACCESS_DENIED,
+    StreamingCursor,
+    TooLarge,
+    interruption,
+    is_lost,
+    rows_within,
+)
 from lifelong_gym.errors import BackendError, BackendUnavailableError
 
-PREFIX = "lifelonggym"
-"""What the name of every database and account begins with that this package makes."""
-
 _NAME = re.compile(PREFIX + r"([0-9a-f]{10})d[0-9a-f]{6}")
-_ENDED_WITHIN_S = 10.0
+_ENDED_WITHIN_S = 2.0
 _ANSWERS_WITHIN_S = 120
-_ACCESS_DENIED = frozenset({1044, 1045, 1142, 1227, 1396, 1410})
 _NO_SUCH_THREAD = 1094
-_CANNOT_CREATE_USER = 1396  # what seekdb says to one of two that create accounts at once
-_ATTEMPTS = 8
+_A_YEAR_S = 31_536_000
+_WITHIN_S = 2.0
+"""How long the judge waits for what an agent can make arbitrarily slow."""
 
 
 class Judge:
@@ -50,9 +52,10 @@ class Judge:
     def __init__(self, endpoint: Endpoint) -> None:
         self.endpoint = endpoint
         self.process = os.getpid()
-        self._id = secrets.token_hex(5)
-        self._made = 0
+        self.id = secrets.token_hex(5)
+        self.accounts = Accounts(self)
         self.is_lost = False
+        self._holder: pymysql.Connection[Any] | None = None
         self._connection = self._connect()
         self.dialect = self._prepare()
 
@@ -72,7 +75,7 @@ class Judge:
             reason = error.args[-1] if error.args else error
             if stopped := interruption(error):
                 raise stopped from None
-            denied = bool(error.args) and error.args[0] in _ACCESS_DENIED
+            denied = bool(error.args) and error.args[0] in ACCESS_DENIED
             trouble = (
                 f"does not let user {self.endpoint.user!r} in" if denied else "does not answer"
             )
@@ -80,19 +83,27 @@ class Judge:
 
     def _prepare(self) -> Dialect:
         """Sets the session up and removes what killed processes left on the server."""
-        dialect = self._prepare_session()
+        dialect = dialect_of(str(self.run("SELECT VERSION()")[0][0][0]))
+        self.run(dialect.judge_session())
+        self._hold_lock()
         if self.endpoint.setup:
             self.run(*self.endpoint.setup)
         for (name,) in self.run(f"SHOW DATABASES LIKE '{PREFIX}%'")[0]:
             if (found := _NAME.fullmatch(name)) and self._is_abandoned(found[1]):
-                self.remove(self._names_of(name))
+                with contextlib.suppress(TimeoutError):
+                    self.accounts.remove(names_of(name))
         return dialect
 
-    def _prepare_session(self) -> Dialect:
-        """The lock tells other processes that this one lives, and its databases with it."""
-        dialect = dialect_of(str(self.run("SELECT VERSION()")[0][0][0]))
-        self.run(dialect.judge_session(), f"SELECT GET_LOCK('{PREFIX}{self._id}', 0)")
-        return dialect
+    def _hold_lock(self) -> None:
+        """Tells other processes that this one lives, and its databases with it.
+
+        A connection of its own holds the lock, so that the judge's can be given up.
+        """
+        self._holder = self._connect()
+        with self._holder.cursor() as cursor:
+            cursor.execute(f"SELECT GET_LOCK('{PREFIX}{self.id}', 0)")
+            with contextlib.suppress(pymysql.MySQLError):
+                cursor.execute(f"SET wait_timeout={_A_YEAR_S}")
 
     def _is_abandoned(self, maker: str) -> bool:
         """Whether the `Judge` that made a database is gone: each holds a lock while it lives."""
@@ -135,78 +146,55 @@ class Judge:
         Raises:
             TooLarge: There are more.
         """
+        cursor = StreamingCursor(self._connection)
         try:
-            with SSCursor(self._connection) as cursor:
-                cursor.execute(";\n".join(statements))
-                results = []
-                while True:
-                    results.append(rows_within(cursor, most_bytes))
-                    if not cursor.nextset():
-                        return results
+            cursor.execute(";\n".join(statements))
+            results = []
+            while True:
+                results.append(rows_within(cursor, most_bytes))
+                if not cursor.nextset():
+                    return results
         except TooLarge:
-            self._connection.close()
-            self._connection = self._connect()
-            self._prepare_session()
+            cursor.forget()
+            self._replace_connection()
             raise
         except pymysql.MySQLError as error:
+            cursor.forget()
             raise self._blame(error) from error
+
+    def run_briefly(self, *statements: str) -> None:
+        """Like `run`, for what an agent can make slow; the rows are not wanted.
+
+        Raises:
+            TimeoutError: It takes longer than a moment. The server goes on with the
+                statement that it is at, and does not run those after it.
+        """
+        connection: Any = self._connection
+        before, connection._read_timeout = connection._read_timeout, _WITHIN_S
+        started = time.monotonic()
+        try:
+            with connection.cursor() as cursor:
+                cursor.execute(";\n".join(statements))
+                while cursor.nextset():
+                    pass
+        except pymysql.MySQLError as error:
+            if not connection.open and time.monotonic() - started >= _WITHIN_S:
+                self._replace_connection()
+                raise TimeoutError from None
+            raise self._blame(error) from error
+        finally:
+            connection._read_timeout = before
+
+    def _replace_connection(self) -> None:
+        """A new connection for one whose answer is not waited for."""
+        if self._connection.open:
+            self._connection._force_close()  # type: ignore[attr-defined]
+        self._connection = self._connect()
+        self.run(self.dialect.judge_session())
 
     def check_alive(self) -> None:
         """Raises BackendError if the server is gone."""
         self.run("SELECT 1")
-
-    def make(self, password: str) -> Names:
-        """A new database and an account that may use it and nothing else."""
-        for attempt in range(_ATTEMPTS):
-            try:
-                return self._make(password)
-            except pymysql.MySQLError as error:
-                if error.args[0] != _CANNOT_CREATE_USER or attempt == _ATTEMPTS - 1:
-                    raise self._lacks_rights(error) from error
-                time.sleep(random.uniform(0, 0.02 * 2**attempt))
-        raise AssertionError("the last attempt returns or raises")
-
-    def _make(self, password: str) -> Names:
-        self._made += 1
-        names = self._names_of(f"{PREFIX}{self._id}d{self._made:06x}")
-        database, account = quoted(names.database), self._account(names)
-        collation = self.dialect.collation
-        try:
-            self.run(
-                f"CREATE DATABASE {database} CHARACTER SET utf8mb4 COLLATE {collation}",
-                f"CREATE USER {account} IDENTIFIED BY '{password}'",
-                f"GRANT {self.dialect.privileges} ON {database}.* TO {account}",
-            )
-        except pymysql.MySQLError:
-            with contextlib.suppress(pymysql.MySQLError):
-                self.remove(names)
-            raise
-        return names
-
-    def _lacks_rights(self, error: pymysql.MySQLError) -> BackendError:
-        label, user = self.endpoint.label, self.endpoint.user
-        if error.args[0] not in _ACCESS_DENIED:
-            return BackendError(f"{label} could not make a database: {error.args[-1]}")
-        return BackendUnavailableError(
-            f"{label} does not let user {user!r} make databases and accounts "
-            f"({error.args[-1]}). Run there as its administrator: GRANT ALL ON *.* TO {user!r} "
-            "WITH GRANT OPTION; it needs at least CREATE USER, and what it grants on databases "
-            f"named {PREFIX}..."
-        )
-
-    def remove(self, names: Names) -> None:
-        """Removes a database and its account, which may be gone already."""
-        self.run(
-            f"DROP DATABASE IF EXISTS {quoted(names.database)}",
-            f"DROP USER IF EXISTS {self._account(names)}",
-        )
-
-    def _account(self, names: Names) -> str:
-        return f"'{names.account}'@'{self.endpoint.account_host}'"
-
-    def _names_of(self, database: str) -> Names:
-        maker, _, number = database.rpartition("d")
-        return Names(database=database, account=f"{maker}u{number}")
 
     def stop_statement(self, thread: int) -> None:
         """Stops what a connection is running; the connection survives."""
@@ -236,10 +224,12 @@ class Judge:
                 self.run(f"XA ROLLBACK X'{gtrid}', X'{bqual}'")
 
     def close(self) -> None:
-        """Ends the connection; in a forked child only lets go of the parent's."""
-        if not self._connection.open:
-            return
-        if self.process != os.getpid():
-            self._connection._force_close()  # type: ignore[attr-defined]
-        else:
-            self._connection.close()
+        """Ends the connections; in a forked child only lets go of the parent's."""
+        if self.is_usable:
+            with contextlib.suppress(BackendError):
+                self.accounts.close()
+        for connection in (self._connection, self._holder):
+            if connection and connection.open and self.process != os.getpid():
+                connection._force_close()  # type: ignore[attr-defined]
+            elif connection and connection.open:
+                connection.close()

@@ -9,6 +9,9 @@ from pymysql.cursors import SSCursor
 
 from lifelong_gym.backends.database.contract import Row
 
+ACCESS_DENIED = frozenset({1044, 1045, 1142, 1227, 1396, 1410})
+"""What servers say to an account that may not."""
+
 _LOST = frozenset({0, 1053, 1077, 1078, 1079, 2006, 2013, 2014, 2027, 2055})
 
 

@@ -15,6 +15,7 @@ COMMON = (
     "--loose-mysqlx=OFF",
     "--loose-sysdate-is-now",
     "--character-set-server=utf8mb4",
+    "--automatic-sp-privileges=OFF",  # they would outlive the database of a routine
     "--max-allowed-packet=64M",
     "--max-connections=2000",
     "--innodb-buffer-pool-size=64M",
