@@ -29,6 +29,7 @@ PREFIX = "lifelonggym"
 _CANNOT_CREATE_USER = 1396  # what seekdb says to one of two that create accounts at once
 _ATTEMPTS = 8
 _IS_READ_ONLY = 3989
+_CLOSE_S = 5.0
 
 
 @dataclass(frozen=True)
@@ -76,7 +77,9 @@ class Accounts:
             return
         try:
             self._empty(names)
-        except (pymysql.MySQLError, TimeoutError):
+        except TimeoutError:  # the server is at it
+            self._left.append(names)
+        except pymysql.MySQLError:
             self._judge.roll_back_prepared()  # an XA transaction keeps its locks
             self._discard(names)
         else:
@@ -95,7 +98,10 @@ class Accounts:
         """Removes them all; what cannot be is left to the next start."""
         names = [account.names for account in self._free] + self._left
         self._free, self._left = [], []
+        deadline = time.monotonic() + _CLOSE_S
         for each in names:
+            if time.monotonic() > deadline:
+                return
             with contextlib.suppress(pymysql.MySQLError, TimeoutError):
                 self.remove(each)
 

@@ -26,6 +26,7 @@ from lifelong_gym.backends.database.streaming import (
     TooLarge,
     interruption,
     is_lost,
+    patience,
     rows_within,
 )
 from lifelong_gym.errors import BackendError, BackendUnavailableError
@@ -140,26 +141,31 @@ class Judge:
         self.is_lost = True
         return BackendError(f"{self.endpoint.label} is gone: {error.args[-1]}")
 
-    def read(self, *statements: str, most_bytes: int) -> list[tuple[Row, ...]]:
+    def read(self, *statements: str, most_bytes: int, within_s: float) -> list[tuple[Row, ...]]:
         """Like `run`, for rows that an agent wrote: at most about `most_bytes` of them.
 
         Raises:
-            TooLarge: There are more.
+            TooLarge: There are more, or they take longer than `within_s`.
         """
-        cursor = StreamingCursor(self._connection)
+        connection = self._connection
+        deadline = time.monotonic() + within_s
+        cursor = StreamingCursor(connection)
         try:
-            cursor.execute(";\n".join(statements))
-            results = []
-            while True:
-                results.append(rows_within(cursor, most_bytes))
-                if not cursor.nextset():
-                    return results
+            with patience(connection, within_s):
+                cursor.execute(";\n".join(statements))
+                results = []
+                while True:
+                    results.append(rows_within(cursor, most_bytes, deadline))
+                    if not cursor.nextset():
+                        return results
         except TooLarge:
             cursor.forget()
-            self._replace_connection()
+            self._replace_connection(stop=True)
             raise
         except pymysql.MySQLError as error:
             cursor.forget()
+            if self._ran_out(error, deadline, stop=True):
+                raise TooLarge(()) from None
             raise self._blame(error) from error
 
     def run_briefly(self, *statements: str) -> None:
@@ -169,28 +175,33 @@ class Judge:
             TimeoutError: It takes longer than a moment. The server goes on with the
                 statement that it is at, and does not run those after it.
         """
-        connection: Any = self._connection
-        before, connection._read_timeout = connection._read_timeout, _WITHIN_S
-        started = time.monotonic()
+        deadline = time.monotonic() + _WITHIN_S
         try:
-            with connection.cursor() as cursor:
+            with patience(self._connection, _WITHIN_S), self._connection.cursor() as cursor:
                 cursor.execute(";\n".join(statements))
                 while cursor.nextset():
                     pass
         except pymysql.MySQLError as error:
-            if not connection.open and time.monotonic() - started >= _WITHIN_S:
-                self._replace_connection()
+            if self._ran_out(error, deadline):
                 raise TimeoutError from None
             raise self._blame(error) from error
-        finally:
-            connection._read_timeout = before
 
-    def _replace_connection(self) -> None:
-        """A new connection for one whose answer is not waited for."""
-        if self._connection.open:
-            self._connection._force_close()  # type: ignore[attr-defined]
+    def _ran_out(self, error: pymysql.MySQLError, deadline: float, *, stop: bool = False) -> bool:
+        """Whether an answer did not come in time; then there is a new connection."""
+        is_late = is_lost(error) and time.monotonic() >= deadline and not interruption(error)
+        if is_late:
+            self._replace_connection(stop=stop)
+        return is_late
+
+    def _replace_connection(self, *, stop: bool) -> None:
+        """A new connection for one whose answer is not waited for, and may be stopped."""
+        before = self._connection
         self._connection = self._connect()
         self.run(self.dialect.judge_session())
+        if stop:
+            self.end_connection(int(before.thread_id()))  # type: ignore[no-untyped-call]
+        if before.open:
+            before._force_close()  # type: ignore[attr-defined]
 
     def check_alive(self) -> None:
         """Raises BackendError if the server is gone."""

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
+import time
+from collections.abc import Iterator
+
 import pymysql
 
 from lifelong_gym.backends.database.contract import Row, Snapshot, TableState
@@ -11,17 +15,29 @@ from lifelong_gym.backends.database.streaming import TooLarge
 
 MOST_BYTES = 1 << 26
 """About how many bytes of rows a snapshot holds; what is more is cut, and marked so."""
+MOST_TABLES = 500
+"""How many tables are read; those after them are marked as cut."""
+MOST_S = 3.0
+"""How long reading may take: a task's own tables need milliseconds, an agent's may be slow."""
 
 _NO_SUCH_DATABASE = 1049
 
 
 def read(judge: Judge, database: str, *, most_bytes: int = MOST_BYTES) -> Snapshot:
     """Every table and view of `database`; nothing if an agent dropped it."""
+    deadline = time.monotonic() + MOST_S
     kinds = _kinds(judge, database)
+    read = dict(itertools.islice(kinds.items(), MOST_TABLES))
     try:
-        return _read_together(judge, database, kinds, most_bytes)
+        state = _read_together(judge, database, read, most_bytes)
     except (pymysql.MySQLError, TooLarge):  # an agent left something odd
-        return _read_each(judge, database, kinds, most_bytes)
+        state = _read_each(judge, database, read, most_bytes, deadline)
+    unread = {name: _unread(kind) for name, kind in kinds.items() if name not in state}
+    return state | unread
+
+
+def _unread(kind: str) -> TableState:
+    return TableState((), (), kind, is_cut=kind != "VIEW")
 
 
 def _read_together(judge: Judge, database: str, kinds: dict[str, str], most_bytes: int) -> Snapshot:
@@ -31,7 +47,9 @@ def _read_together(judge: Judge, database: str, kinds: dict[str, str], most_byte
         place = _place(database, name)
         statements.append(f"SHOW COLUMNS FROM {place}")
         statements += [] if kind == "VIEW" else [f"SELECT * FROM {place}"]
-    results = iter(judge.read(*statements, most_bytes=most_bytes) if statements else ())
+    results: Iterator[tuple[Row, ...]] = iter(())
+    if statements:
+        results = iter(judge.read(*statements, most_bytes=most_bytes, within_s=MOST_S / 2))
     return {
         name: TableState(
             columns=_columns(next(results)),
@@ -42,10 +60,15 @@ def _read_together(judge: Judge, database: str, kinds: dict[str, str], most_byte
     }
 
 
-def _read_each(judge: Judge, database: str, kinds: dict[str, str], most_bytes: int) -> Snapshot:
+def _read_each(
+    judge: Judge, database: str, kinds: dict[str, str], most_bytes: int, deadline: float
+) -> Snapshot:
     """Table by table: one that cannot be read, a broken view for example, stays empty."""
     state: Snapshot = {}
     for name, kind in kinds.items():
+        left_s = deadline - time.monotonic()
+        if left_s <= 0 or most_bytes <= 0:
+            break
         columns: tuple[tuple[str, str], ...] = ()
         rows: tuple[Row, ...] = ()
         is_cut = False
@@ -53,7 +76,7 @@ def _read_each(judge: Judge, database: str, kinds: dict[str, str], most_bytes: i
             columns = _columns(judge.run(f"SHOW COLUMNS FROM {_place(database, name)}")[0])
             if kind != "VIEW":
                 select = f"SELECT * FROM {_place(database, name)}"
-                rows = judge.read(select, most_bytes=most_bytes)[0]
+                rows = judge.read(select, most_bytes=most_bytes, within_s=left_s)[0]
         except TooLarge as error:
             rows, is_cut = error.rows, True
         except pymysql.MySQLError:
@@ -71,7 +94,7 @@ def joined_rows(judge: Judge, database: str, table: str) -> list[str] | None:
     columns = ", ".join(quoted(str(row[0])) for row in judge.run(f"SHOW COLUMNS FROM {place}")[0])
     select = f"SELECT CONCAT_WS(',', {columns}) FROM {place}"
     try:
-        rows = judge.read(select, most_bytes=MOST_BYTES)[0]
+        rows = judge.read(select, most_bytes=MOST_BYTES, within_s=MOST_S)[0]
     except TooLarge as error:
         rows = error.rows
     except pymysql.MySQLError:  # a table that cannot be read equals none
