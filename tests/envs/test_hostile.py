@@ -65,7 +65,7 @@ def test_a_hostile_agent_reaches_nobody_else(envs, name):
     guard.step(operation(RIGHT))
     before = connection_of(guard)
     attacked.reset()
-    statements, is_right = SCRIPTS[name]
+    statements, is_right_on = SCRIPTS[name]
     for statement in statements:
         *_, over, _, info = attacked.step(operation(statement))
         if over:
@@ -76,7 +76,7 @@ def test_a_hostile_agent_reaches_nobody_else(envs, name):
     attacked.reset()
     delay = time.monotonic() - started
 
-    assert info["success"] is is_right, info
+    assert info["success"] is (attacked.backend["name"] in is_right_on), info
     attacked.step(operation(RIGHT))
     assert attacked.step(ANSWER)[-1]["success"] is True, "the next task"
     assert guard.step(ANSWER)[-1]["success"] is True, "the other environment"

@@ -95,7 +95,16 @@ def version_of(program: Path) -> str:
 
 def _key(program: Path, version: str) -> str:
     """Two processes share a server if they would start it alike."""
-    words = "\n".join([str(program), version, *switches.COMMON, *switches.MARIADB, *switches.MYSQL])
+    words = "\n".join(
+        [
+            str(program),
+            version,
+            *switches.COMMON,
+            *switches.MARIADB,
+            *switches.MARIADB_SERVES,
+            *switches.MYSQL,
+        ]
+    )
     return hashlib.sha256(words.encode()).hexdigest()[:12]
 
 
@@ -124,7 +133,7 @@ def orders(program: Path, version: str, data: Path) -> Orders:
             os.chown(path, *owner)
     return Orders(
         prepare=prepare,
-        serve=command,
+        serve=[*command, *(switches.MARIADB_SERVES if is_mariadb else ())],
         ready=str(socket),
         owner=owner,
         hello={"socket": str(socket), "password": password},

@@ -41,9 +41,14 @@ MARIADB = (
     "--aria-pagecache-buffer-size=4M",
     "--aria-log-file-size=16M",
 )
+MARIADB_SERVES = ("--enforce-storage-engine=InnoDB",)
+"""Once its own tables are made: the bounds are InnoDB's, other engines have none."""
 MYSQL = (
+    "--disabled-storage-engines=MyISAM,MRG_MyISAM,CSV,ARCHIVE,BLACKHOLE,FEDERATED,MEMORY",
     "--secure-file-priv=NULL",
     "--innodb-redo-log-capacity=32M",
     "--auto-generate-certs=OFF",  # nobody reaches it but over its socket
     "--caching-sha2-password-auto-generate-rsa-keys=OFF",
 )
+ALL = (*COMMON, *MARIADB, *MARIADB_SERVES, *MYSQL)
+"""For whether two processes would start a server alike."""
