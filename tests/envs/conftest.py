@@ -7,12 +7,25 @@ import gymnasium as gym
 import pytest
 
 import lifelong_gym  # noqa: F401 - registers
+from lifelong_gym.backends.database.docker import IMAGES, find_image
+from lifelong_gym.errors import BackendUnavailableError, MissingExtraError
 
 DATABASES = {
     "local": shutil.which("mariadbd", path="/usr/sbin:/usr/bin:/usr/local/sbin:/usr/local/bin")
     or shutil.which("mysqld", path="/usr/sbin:/usr/bin:/usr/local/sbin:/usr/local/bin"),
     "seekdb": find_spec("pylibseekdb"),
 }
+
+
+def _image():
+    """The image with MySQL that the docker driver would take here, or None."""
+    try:
+        return find_image(IMAGES)
+    except (BackendUnavailableError, MissingExtraError) as error:
+        WHY_MISSING["docker"] = str(error)
+        return None
+
+
 WHY_MISSING = {
     "local": "no MariaDB or MySQL server on this machine: apt-get install mariadb-server",
     "seekdb": 'pylibseekdb is not installed: pip install "lifelong-gym[seekdb]"',
@@ -20,6 +33,8 @@ WHY_MISSING = {
 
 
 def require(database):
+    if database == "docker" and database not in DATABASES:
+        DATABASES[database] = _image()
     if not DATABASES[database]:
         pytest.skip(WHY_MISSING[database])
 

@@ -37,6 +37,16 @@ def test_the_oracle_solves_the_published_tasks_on_a_local_server(data_folder, sc
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(("scoring", "most_lost"), [("strict", 0), ("paper", 0)])
+def test_the_oracle_solves_the_published_tasks_on_mysql(data_folder, scoring, most_lost):
+    require("docker")
+    played = play(OracleAgent, PUBLISHED.format(data_folder), database="docker", scoring=scoring)
+
+    assert len(played) == 250
+    assert len(lost(played)) <= most_lost, lost(played)
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize(("scoring", "most_lost"), [("strict", 1), ("paper", 4)])
 def test_the_oracle_solves_the_published_tasks_on_seekdb(data_folder, scoring, most_lost):
     require("seekdb")
@@ -73,7 +83,7 @@ def test_every_published_checksum_is_reproduced(data_folder, tasks):
     assert differing == []
 
 
-@pytest.mark.parametrize("database", ["local", "seekdb"])
+@pytest.mark.parametrize("database", ["local", "seekdb", "docker"])
 def test_agentbenchs_changes_are_solved_by_their_reference(data_folder, database):
     require(database)
     tasks = AGENTBENCH.format(data_folder) + "&skills=insert,update"
@@ -83,7 +93,7 @@ def test_agentbenchs_changes_are_solved_by_their_reference(data_folder, database
     assert lost(played) == {}
 
 
-@pytest.mark.parametrize("database", ["local", "seekdb"])
+@pytest.mark.parametrize("database", ["local", "seekdb", "docker"])
 def test_the_builtin_tasks_are_solved_on_every_database(database):
     require(database)
 

@@ -40,17 +40,18 @@ __all__ = [
 ]
 
 _LONGEST_TIMEOUT_S = 86_400
-_CHOICES = "auto, local, seekdb or mysql://user:password@host:port"
+_CHOICES = "auto, local, seekdb, docker[?image=NAME] or mysql://user:password@host:port"
 
 
 def open_database(reference: str, *, statement_timeout_s: float = 10.0) -> Database:
     """The database that `reference` names; nothing starts before its first use.
 
     Args:
-        reference: `"auto"` takes the first of `local` and `seekdb` that works here;
+        reference: `"auto"` takes the first of `local`, `seekdb` and `docker` that works here;
             `"local"` is a private server from a MariaDB or MySQL installed on the machine;
-            `"seekdb"` comes with the `seekdb` extra; `"mysql://user:password@host:port"`
-            is a server of yours.
+            `"seekdb"` comes with the `seekdb` extra; `"docker"` is MySQL in a container,
+            `"docker?image=NAME"` with an image of yours;
+            `"mysql://user:password@host:port"` is a server of yours.
         statement_timeout_s: How long a statement of an agent may run.
 
     Raises:
@@ -90,6 +91,10 @@ def _driver(reference: str) -> Driver:
         from lifelong_gym.backends.database.seekdb import SeekdbDriver
 
         return SeekdbDriver()
+    if reference.partition("?")[0] == "docker":
+        from lifelong_gym.backends.database.docker import DockerDriver
+
+        return DockerDriver(reference)
     if reference.startswith("mysql://"):
         from lifelong_gym.backends.database.remote import RemoteDriver
 

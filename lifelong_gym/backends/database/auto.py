@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from lifelong_gym.backends.database.docker import DockerDriver
 from lifelong_gym.backends.database.drivers import Driver, Endpoint
 from lifelong_gym.backends.database.local import LocalDriver
 from lifelong_gym.backends.database.seekdb import SeekdbDriver
 from lifelong_gym.errors import BackendUnavailableError, MissingExtraError
 
-ORDER = (LocalDriver, SeekdbDriver)
-"""What is tried, in this order: the faster one first."""
+ORDER = (LocalDriver, SeekdbDriver, DockerDriver)
+"""What is tried, in this order: what needs the least of the machine comes first."""
 
 
 class AutoDriver(Driver):

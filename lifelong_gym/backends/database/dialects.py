@@ -110,7 +110,7 @@ def _mysql(version: str) -> Dialect:
         collation="utf8mb4_0900_ai_ci" if _number(version) >= (8, 0) else "utf8mb4_general_ci",
         settings=(*_COMMON, *_SEEDS),
         limit="max_execution_time={milliseconds}",
-        judge_limit="max_execution_time=60000, lock_wait_timeout=5, innodb_lock_wait_timeout=2",
+        judge_limit="max_execution_time=60000, lock_wait_timeout=1, innodb_lock_wait_timeout=1",
         privileges=f"{_PRIVILEGES}, CREATE TEMPORARY TABLES",
     )
 
@@ -124,7 +124,7 @@ def _mariadb(version: str) -> Dialect:
         + ("_ai_ci" if has_uca14 else "_ci"),
         settings=(*_COMMON, *_SEEDS, "max_recursive_iterations=1000", "tmp_memory_table_size=0"),
         limit="max_statement_time={seconds:g}",
-        judge_limit="max_statement_time=60, lock_wait_timeout=5, innodb_lock_wait_timeout=2",
+        judge_limit="max_statement_time=60, lock_wait_timeout=1, innodb_lock_wait_timeout=1",
         privileges=f"{_PRIVILEGES}, CREATE TEMPORARY TABLES",
         rewrite=rewrites.for_mariadb,
         refusals=(*_REFUSALS, refusals.refuse_target_in_subquery),

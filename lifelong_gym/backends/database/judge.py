@@ -8,38 +8,37 @@ from __future__ import annotations
 
 import contextlib
 import os
-import random
 import re
 import secrets
-import threading
 import time
 from collections.abc import Sequence
 from typing import Any
 
 import pymysql
 from pymysql.constants import CLIENT
-from pymysql.cursors import SSCursor
 
+from lifelong_gym.backends.database.accounts import PREFIX, Accounts, names_of
 from lifelong_gym.backends.database.contract import Row
 from lifelong_gym.backends.database.dialects import Dialect, dialect_of
 from lifelong_gym.backends.database.drivers import Endpoint
-from lifelong_gym.backends.database.names import Names, literal, quoted
-from lifelong_gym.backends.database.streaming import TooLarge, interruption, is_lost, rows_within
+from lifelong_gym.backends.database.streaming import (
+    ACCESS_DENIED,
+    StreamingCursor,
+    TooLarge,
+    interruption,
+    is_lost,
+    patience,
+    rows_within,
+)
 from lifelong_gym.errors import BackendError, BackendUnavailableError
 
-PREFIX = "lifelonggym"
-"""What the name of every database and account begins with that this package makes."""
-
 _NAME = re.compile(PREFIX + r"([0-9a-f]{10})d[0-9a-f]{6}")
-_ENDED_WITHIN_S = 3.0
-_KILLED_WITHIN_S = 3.0
+_ENDED_WITHIN_S = 2.0
 _ANSWERS_WITHIN_S = 120
-_ACCESS_DENIED = frozenset({1044, 1045, 1142, 1227, 1396, 1410})
 _NO_SUCH_THREAD = 1094
-_CANNOT_CREATE_USER = 1396  # what seekdb says to one of two that create accounts at once
-_MANY_TABLES = 100
-_SWEPT_WITHIN_S = 30.0
-_ATTEMPTS = 8
+_A_YEAR_S = 31_536_000
+_WITHIN_S = 2.0
+"""How long the judge waits for what an agent can make arbitrarily slow."""
 
 
 class Judge:
@@ -55,14 +54,14 @@ class Judge:
     def __init__(self, endpoint: Endpoint) -> None:
         self.endpoint = endpoint
         self.process = os.getpid()
-        self._id = secrets.token_hex(5)
-        self._made = 0
-        self._sweeps: list[threading.Thread] = []
+        self.id = secrets.token_hex(5)
+        self.accounts = Accounts(self)
         self.is_lost = False
+        self._holder: pymysql.Connection[Any] | None = None
         self._connection = self._connect()
         self.dialect = self._prepare()
 
-    def _connect(self, answers_within_s: float = _ANSWERS_WITHIN_S) -> pymysql.Connection[Any]:
+    def _connect(self) -> pymysql.Connection[Any]:
         try:
             return pymysql.connect(
                 **self.endpoint.options,
@@ -72,13 +71,13 @@ class Judge:
                 charset="utf8mb4",
                 autocommit=True,
                 connect_timeout=10,
-                read_timeout=answers_within_s,
+                read_timeout=_ANSWERS_WITHIN_S,
             )
         except (pymysql.MySQLError, OSError, RuntimeError) as error:
             reason = error.args[-1] if error.args else error
             if stopped := interruption(error):
                 raise stopped from None
-            denied = bool(error.args) and error.args[0] in _ACCESS_DENIED
+            denied = bool(error.args) and error.args[0] in ACCESS_DENIED
             trouble = (
                 f"does not let user {self.endpoint.user!r} in" if denied else "does not answer"
             )
@@ -86,22 +85,28 @@ class Judge:
 
     def _prepare(self) -> Dialect:
         """Sets the session up and removes what killed processes left on the server."""
-        dialect = self._prepare_session()
+        dialect = dialect_of(str(self.run("SELECT VERSION()")[0][0][0]))
+        self.run(dialect.judge_session())
+        self._hold_lock()
         if self.endpoint.setup:
             self.run(*self.endpoint.setup)
         for (name,) in self.run(f"SHOW DATABASES LIKE '{PREFIX}%'")[0]:
             if (found := _NAME.fullmatch(name)) and self._is_abandoned(found[1]):
-                self.remove(self._names_of(name))
+                # What cannot be removed now is left to the next start.
+                with contextlib.suppress(TimeoutError, pymysql.MySQLError):
+                    self.accounts.remove(names_of(name))
         return dialect
 
-    def _prepare_session(self) -> Dialect:
-        """The lock tells other processes that this one lives, and its databases with it."""
-        dialect = dialect_of(str(self.run("SELECT VERSION()")[0][0][0]))
-        self.run(dialect.judge_session(), self._living())
-        return dialect
+    def _hold_lock(self) -> None:
+        """Tells other processes that this one lives, and its databases with it.
 
-    def _living(self) -> str:
-        return f"SELECT GET_LOCK('{PREFIX}{self._id}', 0)"
+        A connection of its own holds the lock, so that the judge's can be given up.
+        """
+        self._holder = self._connect()
+        with self._holder.cursor() as cursor:
+            cursor.execute(f"SELECT GET_LOCK('{PREFIX}{self.id}', 0)")
+            with contextlib.suppress(pymysql.MySQLError):
+                cursor.execute(f"SET wait_timeout={_A_YEAR_S}")
 
     def _is_abandoned(self, maker: str) -> bool:
         """Whether the `Judge` that made a database is gone: each holds a lock while it lives."""
@@ -136,11 +141,12 @@ class Judge:
         """Whether the server let this judge in again: on seekdb an agent can end sessions."""
         if interruption(error) or (self._connection.open and not is_lost(error)):
             return False
-        self._connection._force_close()  # type: ignore[attr-defined]
+        if self._connection.open:
+            self._connection._force_close()  # type: ignore[attr-defined]
         try:
             self._connection = self._connect()
-            self._run((f"{self.dialect.judge_session()}", self._living()))
-        except (BackendError, pymysql.MySQLError, AttributeError):
+            self._run((self.dialect.judge_session(),))
+        except (BackendError, pymysql.MySQLError, AttributeError):  # or it had not begun
             return False
         return True
 
@@ -158,109 +164,75 @@ class Judge:
         self.is_lost = True
         return BackendError(f"{self.endpoint.label} is gone: {error.args[-1]}")
 
-    def read(self, *statements: str, most_bytes: int) -> list[tuple[Row, ...]]:
+    def read(self, *statements: str, most_bytes: int, within_s: float) -> list[tuple[Row, ...]]:
         """Like `run`, for rows that an agent wrote: at most about `most_bytes` of them.
 
         Raises:
-            TooLarge: There are more.
+            TooLarge: There are more, or they take longer than `within_s`.
         """
+        connection = self._connection
+        deadline = time.monotonic() + within_s
+        cursor = StreamingCursor(connection)
         try:
-            with SSCursor(self._connection) as cursor:
+            with patience(connection, within_s):
                 cursor.execute(";\n".join(statements))
                 results = []
                 while True:
-                    results.append(rows_within(cursor, most_bytes))
+                    results.append(rows_within(cursor, most_bytes, deadline))
                     if not cursor.nextset():
                         return results
         except TooLarge:
-            self._connection.close()
-            self._connection = self._connect()
-            self._prepare_session()
+            cursor.forget()
+            self._replace_connection(stop=True)
             raise
         except pymysql.MySQLError as error:
+            cursor.forget()
+            if self._ran_out(error, deadline, stop=True):
+                raise TooLarge(()) from None
             raise self._blame(error) from error
+
+    def run_briefly(self, *statements: str) -> None:
+        """Like `run`, for what an agent can make slow; the rows are not wanted.
+
+        Raises:
+            TimeoutError: It takes longer than a moment. The server goes on with the
+                statement that it is at, and does not run those after it.
+        """
+        deadline = time.monotonic() + _WITHIN_S
+        try:
+            with patience(self._connection, _WITHIN_S), self._connection.cursor() as cursor:
+                cursor.execute(";\n".join(statements))
+                while cursor.nextset():
+                    pass
+        except pymysql.MySQLError as error:
+            if self._ran_out(error, deadline):
+                raise TimeoutError from None
+            raise self._blame(error) from error
+
+    def _ran_out(self, error: pymysql.MySQLError, deadline: float, *, stop: bool = False) -> bool:
+        """Whether an answer did not come in time; then there is a new connection."""
+        is_late = is_lost(error) and time.monotonic() >= deadline and not interruption(error)
+        if is_late:
+            self._replace_connection(stop=stop)
+        return is_late
+
+    def _replace_connection(self, *, stop: bool) -> None:
+        """A new connection for one whose answer is not waited for, and may be stopped."""
+        before = self._connection
+        try:
+            self._connection = self._connect()
+        except BackendUnavailableError as error:  # it was there a moment ago
+            self.is_lost = True
+            raise BackendError(f"{self.endpoint.label} is gone: {error}") from error
+        self.run(self.dialect.judge_session())
+        if stop:
+            self.end_connection(int(before.thread_id()))  # type: ignore[no-untyped-call]
+        if before.open:
+            before._force_close()  # type: ignore[attr-defined]
 
     def check_alive(self) -> None:
         """Raises BackendError if the server is gone."""
         self.run("SELECT 1")
-
-    def make(self, password: str) -> Names:
-        """A new database and an account that may use it and nothing else."""
-        for attempt in range(_ATTEMPTS):
-            try:
-                return self._make(password)
-            except pymysql.MySQLError as error:
-                if error.args[0] != _CANNOT_CREATE_USER or attempt == _ATTEMPTS - 1:
-                    raise self._lacks_rights(error) from error
-                time.sleep(random.uniform(0, 0.02 * 2**attempt))
-        raise AssertionError("the last attempt returns or raises")
-
-    def _make(self, password: str) -> Names:
-        self._made += 1
-        names = self._names_of(f"{PREFIX}{self._id}d{self._made:06x}")
-        database, account = quoted(names.database), self._account(names)
-        collation = self.dialect.collation
-        try:
-            self.run(
-                f"CREATE DATABASE {database} CHARACTER SET utf8mb4 COLLATE {collation}",
-                f"CREATE USER {account} IDENTIFIED BY '{password}'",
-                f"GRANT {self.dialect.privileges} ON {database}.* TO {account}",
-            )
-        except pymysql.MySQLError:
-            with contextlib.suppress(pymysql.MySQLError):
-                self.remove(names)
-            raise
-        return names
-
-    def _lacks_rights(self, error: pymysql.MySQLError) -> BackendError:
-        label, user = self.endpoint.label, self.endpoint.user
-        if error.args[0] not in _ACCESS_DENIED:
-            return BackendError(f"{label} could not make a database: {error.args[-1]}")
-        return BackendUnavailableError(
-            f"{label} does not let user {user!r} make databases and accounts "
-            f"({error.args[-1]}). Run there as its administrator: GRANT ALL ON *.* TO {user!r} "
-            "WITH GRANT OPTION; it needs at least CREATE USER, and what it grants on databases "
-            f"named {PREFIX}..."
-        )
-
-    def remove(self, names: Names) -> None:
-        """Removes a database and its account, which may be gone already."""
-        self.run(
-            f"DROP DATABASE IF EXISTS {quoted(names.database)}",
-            f"DROP USER IF EXISTS {self._account(names)}",
-        )
-
-    def holds_many(self, names: Names) -> bool:
-        """Whether an agent made so many tables that dropping them takes long."""
-        question = (
-            "SELECT COUNT(*) FROM information_schema.TABLES WHERE TABLE_SCHEMA = "
-            f"{literal(names.database)}"
-        )
-        return bool(self.run(question)[0][0][0] > _MANY_TABLES)
-
-    def remove_later(self, names: Names) -> None:
-        """Removes a workspace that nobody waits for, over a connection of its own."""
-        self.run(f"DROP USER IF EXISTS {self._account(names)}")
-        sweep = threading.Thread(target=self._sweep, args=(names,), daemon=True)
-        self._sweeps.append(sweep)
-        sweep.start()
-
-    def _sweep(self, names: Names) -> None:
-        # What fails here is left to the next process that starts.
-        with contextlib.suppress(BackendError, pymysql.MySQLError):
-            connection = self._connect()
-            try:
-                with connection.cursor() as cursor:
-                    cursor.execute(f"DROP DATABASE IF EXISTS {quoted(names.database)}")
-            finally:
-                connection.close()
-
-    def _account(self, names: Names) -> str:
-        return f"'{names.account}'@'{self.endpoint.account_host}'"
-
-    def _names_of(self, database: str) -> Names:
-        maker, _, number = database.rpartition("d")
-        return Names(database=database, account=f"{maker}u{number}")
 
     def stop_statement(self, thread: int) -> None:
         """Stops what a connection is running; the connection survives."""
@@ -275,19 +247,13 @@ class Judge:
             time.sleep(0.005)
 
     def _kill(self, statement: str) -> None:
-        """Sends a KILL over a connection of its own: seekdb answers some of them never."""
-        killer = self._connect(answers_within_s=_KILLED_WITHIN_S)
         try:
-            with killer.cursor() as cursor:
-                cursor.execute(statement)
+            self.run_briefly(statement)
+        except TimeoutError:  # seekdb waits for a procedure that swallows the stop
+            return
         except pymysql.MySQLError as error:
-            if stopped := interruption(error):
-                raise stopped from None
-            if error.args[0] != _NO_SUCH_THREAD and not is_lost(error) and self.endpoint.is_private:
+            if error.args[0] != _NO_SUCH_THREAD and self.endpoint.is_private:
                 raise BackendError(f"{statement} was refused: {error.args[-1]}") from error
-        finally:
-            if killer.open:
-                killer.close()
 
     def roll_back_prepared(self) -> None:
         """Rolls back every XA transaction whose connection is gone."""
@@ -298,12 +264,12 @@ class Judge:
                 self.run(f"XA ROLLBACK X'{gtrid}', X'{bqual}'")
 
     def close(self) -> None:
-        """Ends the connection; in a forked child only lets go of the parent's."""
-        for sweep in self._sweeps if self.process == os.getpid() else ():
-            sweep.join(timeout=_SWEPT_WITHIN_S)
-        if not self._connection.open:
-            return
-        if self.process != os.getpid():
-            self._connection._force_close()  # type: ignore[attr-defined]
-        else:
-            self._connection.close()
+        """Ends the connections; in a forked child only lets go of the parent's."""
+        if self.is_usable:
+            with contextlib.suppress(BackendError):
+                self.accounts.close()
+        for connection in (self._connection, self._holder):
+            if connection and connection.open and self.process != os.getpid():
+                connection._force_close()  # type: ignore[attr-defined]
+            elif connection and connection.open:
+                connection.close()

@@ -10,6 +10,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
+from lifelong_gym.backends.database import switches
 from lifelong_gym.backends.database.drivers import Driver, Endpoint
 from lifelong_gym.backends.servers import Lease, Orders, lease
 from lifelong_gym.errors import BackendUnavailableError
@@ -29,37 +30,7 @@ _FOLDERS = (
     "/opt/homebrew/bin",
 )
 _SYSTEM_TABLES = "mysql_system_tables.sql"
-_CLEANLY = "--innodb-fast-shutdown=1"
 _ACCOUNTS = ("mysql", "nobody")
-_SWITCHES = (
-    "--no-defaults",
-    "--skip-networking",
-    "--skip-log-bin",
-    "--skip-name-resolve",
-    "--local-infile=OFF",
-    "--loose-performance-schema=OFF",
-    "--loose-mysqlx=OFF",
-    "--loose-sysdate-is-now",
-    "--character-set-server=utf8mb4",
-    "--max-allowed-packet=64M",
-    "--max-connections=2000",
-    "--innodb-buffer-pool-size=64M",
-    "--innodb-flush-log-at-trx-commit=0",
-    "--innodb-doublewrite=0",
-    "--innodb-stats-persistent=0",
-    "--innodb-fast-shutdown=2",
-    "--innodb-buffer-pool-dump-at-shutdown=OFF",
-    "--innodb-data-file-path=ibdata1:12M:autoextend:max:4G",
-    "--innodb-file-per-table=0",  # so that the bound above holds for all tables together
-    "--innodb-temp-data-file-path=ibtmp1:12M:autoextend:max:1G",
-)
-_MARIADB_SWITCHES = (
-    "--skip-symbolic-links",
-    "--innodb-log-file-size=16M",
-    "--aria-pagecache-buffer-size=4M",
-    "--aria-log-file-size=16M",
-)
-_MYSQL_SWITCHES = ("--secure-file-priv=NULL", "--innodb-redo-log-capacity=32M")
 
 
 class LocalDriver(Driver):
@@ -124,7 +95,16 @@ def version_of(program: Path) -> str:
 
 def _key(program: Path, version: str) -> str:
     """Two processes share a server if they would start it alike."""
-    words = "\n".join([str(program), version, *_SWITCHES, *_MARIADB_SWITCHES, *_MYSQL_SWITCHES])
+    words = "\n".join(
+        [
+            str(program),
+            version,
+            *switches.COMMON,
+            *switches.MARIADB,
+            *switches.MARIADB_SERVES,
+            *switches.MYSQL,
+        ]
+    )
     return hashlib.sha256(words.encode()).hexdigest()[:12]
 
 
@@ -133,7 +113,11 @@ def orders(program: Path, version: str, data: Path) -> Orders:
     password = secrets.token_hex(16)
     socket = data / "socket"
     is_mariadb = "mariadb" in version.lower()
-    command = [str(program), *_SWITCHES, *(_MARIADB_SWITCHES if is_mariadb else _MYSQL_SWITCHES)]
+    command = [
+        str(program),
+        *switches.COMMON,
+        *(switches.MARIADB if is_mariadb else switches.MYSQL),
+    ]
     command += [f"--datadir={data / 'files'}", f"--socket={socket}", f"--tmpdir={data}"]
     command += [f"--pid-file={data / 'pid'}"]
     owner = _owner()
@@ -149,7 +133,7 @@ def orders(program: Path, version: str, data: Path) -> Orders:
             os.chown(path, *owner)
     return Orders(
         prepare=prepare,
-        serve=command,
+        serve=[*command, *(switches.MARIADB_SERVES if is_mariadb else ())],
         ready=str(socket),
         owner=owner,
         hello={"socket": str(socket), "password": password},
@@ -180,7 +164,7 @@ def _bootstrap(command: list[str], program: Path, data: Path, password: str) -> 
         f" PASSWORD('{password}'), '\"}}'));\n"
     )
     script.chmod(0o600)
-    return {"command": [*command, _CLEANLY, "--bootstrap"], "stdin": str(script)}
+    return {"command": [*command, switches.CLEANLY, "--bootstrap"], "stdin": str(script)}
 
 
 def _system_tables(program: Path) -> Path:
@@ -200,4 +184,6 @@ def _initialize(command: list[str], data: Path, password: str) -> dict[str, obje
     script = data / "init.sql"
     script.write_text(f"ALTER USER 'root'@'localhost' IDENTIFIED BY '{password}';\n")
     script.chmod(0o600)
-    return {"command": [*command, _CLEANLY, "--initialize-insecure", f"--init-file={script}"]}
+    return {
+        "command": [*command, switches.CLEANLY, "--initialize-insecure", f"--init-file={script}"]
+    }

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import time
+from collections.abc import Iterator
 
 import pymysql
 
@@ -13,12 +15,10 @@ from lifelong_gym.backends.database.streaming import TooLarge
 
 MOST_BYTES = 1 << 26
 """About how many bytes of rows a snapshot holds; what is more is cut, and marked so."""
-
-MOST_TABLES = 200
-"""How many tables are read; where there are more, all are marked as cut."""
-
-_WITHIN_S = 4.0
-"""How long reading may take: an agent can write columns that take hours to compute."""
+MOST_TABLES = 500
+"""How many tables are read; those after them are marked as cut."""
+MOST_S = 3.0
+"""How long reading may take: a task's own tables need milliseconds, an agent's may be slow."""
 
 _NO_SUCH_DATABASE = 1049
 
@@ -26,15 +26,14 @@ _NO_SUCH_DATABASE = 1049
 def read(judge: Judge, names: Names, *, most_bytes: int = MOST_BYTES) -> Snapshot:
     """Every table and view of a workspace, under its agent's names; nothing if it is gone."""
     database = names.database
+    deadline = time.monotonic() + MOST_S
     kinds = _kinds(judge, database)
-    if len(kinds) > MOST_TABLES:
-        state = {name: TableState((), (), kind, is_cut=True) for name, kind in kinds.items()}
-        return {names.leave(name): table for name, table in state.items()}
-    deadline = time.monotonic() + _WITHIN_S
+    read = dict(itertools.islice(kinds.items(), MOST_TABLES))
     try:
-        state = _read_together(judge, database, kinds, most_bytes)
+        state = _read_together(judge, database, read, most_bytes)
     except (pymysql.MySQLError, TooLarge):  # an agent left something odd
-        state = _read_each(judge, database, kinds, most_bytes, deadline)
+        state = _read_each(judge, database, read, most_bytes, deadline)
+    state |= {name: _unread(kind) for name, kind in kinds.items() if name not in state}
     definitions = _definitions(judge, database) if "VIEW" in kinds.values() else {}
     return {
         names.leave(name): TableState(
@@ -48,15 +47,20 @@ def read(judge: Judge, names: Names, *, most_bytes: int = MOST_BYTES) -> Snapsho
     }
 
 
+def _unread(kind: str) -> TableState:
+    return TableState((), (), kind, is_cut=kind != "VIEW")
+
+
 def _read_together(judge: Judge, database: str, kinds: dict[str, str], most_bytes: int) -> Snapshot:
     """One round trip for all tables: what a task's own tables need."""
-    statements = [judge.dialect.limited(_WITHIN_S)]
+    statements = []
     for name, kind in kinds.items():
         place = _place(database, name)
         statements.append(f"SHOW COLUMNS FROM {place}")
         statements += [] if kind == "VIEW" else [f"SELECT * FROM {place}"]
-    statements.append(judge.dialect.judge_session())
-    results = iter(judge.read(*statements, most_bytes=most_bytes)[1:])
+    results: Iterator[tuple[Row, ...]] = iter(())
+    if statements:
+        results = iter(judge.read(*statements, most_bytes=most_bytes, within_s=MOST_S / 2))
     return {
         name: TableState(
             columns=_columns(next(results)),
@@ -74,26 +78,23 @@ def _read_each(
     state: Snapshot = {}
     for name, kind in kinds.items():
         left_s = deadline - time.monotonic()
-        if left_s <= 0:
-            state[name] = TableState((), (), kind, is_cut=True)
-            continue
-        judge.run(judge.dialect.limited(left_s))
-        state[name] = _read_one(judge, _place(database, name), kind, most_bytes)
-        most_bytes -= sum(len(repr(row)) for row in state[name].rows)
-    judge.run(judge.dialect.judge_session())
+        if left_s <= 0 or most_bytes <= 0:
+            break
+        columns: tuple[tuple[str | None, ...], ...] = ()
+        rows: tuple[Row, ...] = ()
+        is_cut = False
+        try:
+            columns = _columns(judge.run(f"SHOW COLUMNS FROM {_place(database, name)}")[0])
+            if kind != "VIEW":
+                select = f"SELECT * FROM {_place(database, name)}"
+                rows = judge.read(select, most_bytes=most_bytes, within_s=left_s)[0]
+        except TooLarge as error:
+            rows, is_cut = error.rows, True
+        except pymysql.MySQLError:
+            is_cut = kind != "VIEW"
+        most_bytes -= sum(len(repr(row)) for row in rows)
+        state[name] = TableState(columns, rows, kind, is_cut)
     return state
-
-
-def _read_one(judge: Judge, place: str, kind: str, most_bytes: int) -> TableState:
-    columns: tuple[tuple[str | None, ...], ...] = ()
-    try:
-        columns = _columns(judge.run(f"SHOW COLUMNS FROM {place}")[0])
-        rows = () if kind == "VIEW" else judge.read(f"SELECT * FROM {place}", most_bytes=most_bytes)
-    except TooLarge as error:
-        return TableState(columns, error.rows, kind, is_cut=True)
-    except pymysql.MySQLError:
-        return TableState(columns, (), kind, is_cut=kind != "VIEW")
-    return TableState(columns, rows[0] if rows else (), kind)
 
 
 def joined_rows(judge: Judge, names: Names, table: str) -> list[str] | None:
@@ -103,15 +104,12 @@ def joined_rows(judge: Judge, names: Names, table: str) -> list[str] | None:
     place = _place(names.database, table)
     columns = ", ".join(quoted(str(row[0])) for row in judge.run(f"SHOW COLUMNS FROM {place}")[0])
     select = f"SELECT CONCAT_WS(',', {columns}) FROM {place}"
-    judge.run(judge.dialect.limited(_WITHIN_S))
     try:
-        rows = judge.read(select, most_bytes=MOST_BYTES)[0]
+        rows = judge.read(select, most_bytes=MOST_BYTES, within_s=MOST_S)[0]
     except TooLarge as error:
         rows = error.rows
     except pymysql.MySQLError:  # a table that cannot be read equals none
         return None
-    finally:
-        judge.run(judge.dialect.judge_session())
     return [names.leave(_text(row)) for row in rows]
 
 

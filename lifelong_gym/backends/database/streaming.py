@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
+import time
+from collections.abc import Iterator
 from typing import Any
 
 import pymysql
 from pymysql.cursors import SSCursor
 
 from lifelong_gym.backends.database.contract import Row
+
+ACCESS_DENIED = frozenset({1044, 1045, 1142, 1227, 1396, 1410})
+"""What servers say to an account that may not."""
 
 _LOST = frozenset({0, 1053, 1077, 1078, 1079, 2006, 2013, 2014, 2027, 2055})
 
@@ -49,16 +55,26 @@ def interruption(error: BaseException) -> BaseException | None:
     return hidden
 
 
-def rows_within(cursor: SSCursor, most_bytes: int) -> tuple[Row, ...]:
+def rows_within(cursor: SSCursor, most_bytes: int, deadline: float) -> tuple[Row, ...]:
     """All rows of a result set.
 
     Raises:
-        TooLarge: They have more than about `most_bytes`.
+        TooLarge: They have more than about `most_bytes`, or come too slowly.
     """
     rows: list[Row] = []
     while (row := cursor.fetchone()) is not None:
-        if most_bytes <= 0:
+        if most_bytes <= 0 or time.monotonic() > deadline:
             raise TooLarge(tuple(rows))
         rows.append(row)
         most_bytes -= len(repr(row))
     return tuple(rows)
+
+
+@contextlib.contextmanager
+def patience(connection: Any, seconds: float) -> Iterator[None]:
+    """For how long `connection` waits for the server's next bytes."""
+    before, connection._read_timeout = connection._read_timeout, seconds
+    try:
+        yield
+    finally:
+        connection._read_timeout = before

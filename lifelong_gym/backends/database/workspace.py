@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import logging
 import os
-import re
-import secrets
 from collections.abc import Callable, Iterator, Sequence
 
 import pymysql
@@ -19,18 +16,16 @@ from lifelong_gym.backends.database.contract import (
     Workspace,
 )
 from lifelong_gym.backends.database.judge import Judge
-from lifelong_gym.backends.database.names import literal, quoted
+from lifelong_gym.backends.database.names import Names, literal, quoted
 from lifelong_gym.backends.database.session import Session, StatementTimeout
-from lifelong_gym.backends.database.streaming import interruption, is_lost
+from lifelong_gym.backends.database.streaming import ACCESS_DENIED, interruption, is_lost
 from lifelong_gym.errors import BackendError
 
-_LOGGER = logging.getLogger(__name__)
 _INSERT_BYTES = 1 << 20
 _TIMEOUT_CODES = frozenset({1969, 3024, 4012})  # MariaDB, MySQL, seekdb
 _TIMEOUT_CODE = 3024
 _KILLED = frozenset({1317, 1927, 3169})
 _LOST_CODE = 2013
-_MAKES_TABLES = re.compile(r"\b(?:create|call|execute)\b", re.IGNORECASE)
 _NOT_UTF8 = "The result is not UTF-8: the session's character set was changed."
 
 
@@ -47,17 +42,19 @@ class MySQLWorkspace(Workspace):
         self, judge: Judge, limit_s: float, forget: Callable[[MySQLWorkspace], None]
     ) -> None:
         self._judge, self._limit_s, self._forget = judge, limit_s, forget
-        self._password = secrets.token_hex(16)
-        self._names = judge.make(self._password)
+        self._account = judge.accounts.take()
         self._session: Session | None = None
         self._is_closed = False
-        self._may_hold_many = False
+
+    @property
+    def _names(self) -> Names:
+        return self._account.names
 
     def load(self, tables: Sequence[Table]) -> None:
         """Fills the database, over the agent's account: a task's SQL is not trusted either."""
         place = "the account of a new workspace"
         try:
-            session = self._session = self._open_session()
+            session = self._session = self._open_first_session()
             for table in tables:
                 place = f"table {table.name!r} of the task"
                 session.run(_create_statement(table))
@@ -73,7 +70,6 @@ class MySQLWorkspace(Workspace):
         dialect = self._judge.dialect
         for refuse in dialect.refusals:
             refuse(statement)
-        self._may_hold_many |= bool(_MAKES_TABLES.search(statement))
         sql = self._names.enter(dialect.rewrite(statement))
         try:
             if self._session is None:
@@ -114,26 +110,7 @@ class MySQLWorkspace(Workspace):
             return
         self._leave_session()
         if not self._judge.is_lost:
-            self._remove()
-
-    def _remove(self) -> None:
-        try:
-            if self._may_hold_many and self._judge.holds_many(self._names):
-                self._judge.remove_later(self._names)
-            else:
-                self._judge.remove(self._names)
-        except pymysql.MySQLError:
-            self._remove_by_force()
-
-    def _remove_by_force(self) -> None:
-        """Ends what holds locks without a connection: XA transactions that were prepared."""
-        if self._judge.endpoint.is_private:
-            self._judge.roll_back_prepared()
-        try:
-            self._judge.remove(self._names)
-        except pymysql.MySQLError as error:
-            # The next start tries again. The episode was judged, so nothing else is wrong.
-            _LOGGER.warning("could not drop %s: %s", self._names.database, error.args[-1])
+            self._judge.accounts.give_back(self._account)
 
     def _check_usable(self) -> None:
         if self._is_closed:
@@ -144,7 +121,17 @@ class MySQLWorkspace(Workspace):
     # The agent's connection ------------------------------------------------------------
 
     def _open_session(self) -> Session:
-        return Session(self._judge, self._names, self._password, self._limit_s)
+        return Session(self._judge, self._names, self._account.password, self._limit_s)
+
+    def _open_first_session(self) -> Session:
+        """An account whose last agent changed the password is replaced."""
+        try:
+            return self._open_session()
+        except pymysql.MySQLError as error:
+            if not self._account.is_used or error.args[0] not in ACCESS_DENIED:
+                raise
+        self._account = self._judge.accounts.replace(self._account)
+        return self._open_session()
 
     def _leave_session(self) -> None:
         """Ends the agent's connection as a client does: the server rolls back and unlocks."""

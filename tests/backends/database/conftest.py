@@ -47,7 +47,7 @@ def runtime() -> Iterator[Path]:
     shutil.rmtree(folder, ignore_errors=True)
 
 
-@pytest.fixture(scope="session", params=["local", "seekdb", "remote"])
+@pytest.fixture(scope="session", params=["local", "seekdb", "docker", "remote"])
 def database(request: pytest.FixtureRequest, runtime: Path) -> Iterator[Database]:
     """A started database; its statements may run for a second."""
     reference = request.param

@@ -152,17 +152,6 @@ def test_columns_that_take_for_ever_do_not_hold_a_judge_up(database):
         workspace.close()
 
 
-def test_thousands_of_tables_are_not_read_and_dropped_aside(database):
-    workspace = database.create([])
-    for number in range(205):
-        workspace.execute(f"CREATE TABLE t{number} (a INT)")
-    state = workspace.snapshot()
-    workspace.close()
-
-    assert len(state) == 205
-    assert all(table.is_cut for table in state.values())
-
-
 def test_all_result_sets_of_a_procedure_are_read(workspace):
     try:
         workspace.execute("CREATE PROCEDURE p() BEGIN SELECT 1; SELECT 2; END")

@@ -22,7 +22,7 @@ SECRET = "s3cret"
     "reference",
     [
         "nope",
-        "docker",
+        "docker:mysql",
         "",
         "postgres://me:s3cret@host",
         "mysql://",
@@ -49,11 +49,22 @@ def test_a_wrong_option_of_a_url_is_named():
         open_database("mysql://u:p@h?tls=maybe")
 
 
-@pytest.mark.parametrize("reference", ["auto", "local", "seekdb", "mysql://me:s3cret@h:3306"])
+@pytest.mark.parametrize(
+    "reference", ["docker?", "docker?image=", "docker?tag=8", "docker?image=a&image=b", "docker?a"]
+)
+def test_a_wrong_reference_to_docker_is_refused_with_the_form(reference):
+    with pytest.raises(UsageError, match=r"docker\[\?image=NAME\]"):
+        open_database(reference)
+
+
+@pytest.mark.parametrize(
+    "reference",
+    ["auto", "local", "seekdb", "docker", "docker?image=mysql%3A9", "mysql://me:s3cret@h:3306"],
+)
 def test_constructing_starts_nothing_and_pickles(reference):
     database = pickle.loads(pickle.dumps(open_database(reference)))
 
-    assert database.name in {"auto", "local", "seekdb", "mysql"}
+    assert database.name in {"auto", "local", "seekdb", "docker", "mysql"}
     assert SECRET not in repr(database)
     database.close()
     database.close()
@@ -62,8 +73,8 @@ def test_constructing_starts_nothing_and_pickles(reference):
 def test_constructing_imports_no_driver():
     code = (
         "import sys; from lifelong_gym.backends.database import open_database\n"
-        "for name in ('auto', 'local', 'seekdb', 'mysql://u:p@h'): open_database(name)\n"
-        "print([m for m in ('pymysql', 'sqlglot', 'pylibseekdb') if m in sys.modules])"
+        "for name in ('auto', 'local', 'seekdb', 'docker', 'mysql://u:p@h'): open_database(name)\n"
+        "print([m for m in ('docker', 'pymysql', 'sqlglot', 'pylibseekdb') if m in sys.modules])"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
@@ -108,7 +119,7 @@ def test_auto_takes_the_first_that_works():
         database.create([ONE]).close()
     except BackendUnavailableError as error:
         pytest.skip(str(error))
-    assert database.name in {"local", "seekdb"}
+    assert database.name in {"local", "seekdb", "docker"}
     database.close()
 
 
