@@ -10,7 +10,7 @@ import pytest
 
 import lifelong_gym
 from lifelong_gym.baselines import IdleAgent, OracleAgent
-from lifelong_gym.errors import TaskError, UsageError
+from lifelong_gym.errors import RunPaused, TaskError, UsageError
 from lifelong_gym.experiments import Experiment, Settings, load_experiment
 from lifelong_gym.experiments.prompt import first_prompt
 from lifelong_gym.runs import Run
@@ -363,13 +363,6 @@ def test_a_stack_that_remembers_is_not_played_by_workers(write):
 # Models --------------------------------------------------------------------------------
 
 
-def test_without_the_models_of_a_later_version_the_error_says_so(refused, monkeypatch):
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    more = '[models.main]\nprovider = "openai"\nmodel = "m"\n'
-
-    assert ": [models]: this version of lifelong_gym has no language models" in refused(more=more)
-
-
 @pytest.fixture
 def models():
     return pytest.importorskip("lifelong_gym.models", reason="this version has no models")
@@ -404,8 +397,8 @@ def test_a_model_that_cannot_be_made(refused, table, message):
 
 @pytest.mark.usefixtures("models")
 def test_a_budget_pauses_the_run_and_workers_share_it(write, tmp_path):
-    from lifelong_gym.errors import RunPaused
-    from lifelong_gym.experiments.models import open_models
+    from lifelong_gym.experiments.models import closing_models, open_models
+    from lifelong_gym.models import Sampling
 
     (tmp_path / "replies.json").write_text('["hello"]')
     text = SMALL.replace("oracle", "llm").replace("Database-v0", SCRIPTED)
@@ -416,6 +409,23 @@ def test_a_budget_pauses_the_run_and_workers_share_it(write, tmp_path):
     with pytest.raises(RunPaused):
         experiment.play()
     assert (tmp_path / "replies.sqlite").exists()
-    pool = open_models(experiment.settings, experiment.source, share=4)
-    assert "main" in pool
-    pool.close()
+    with (
+        closing_models(open_models(experiment.settings, experiment.source, share=4)) as pool,
+        pytest.raises(RunPaused, match="the budget of 1 "),
+    ):
+        pool["main"].generate([[{"role": "user", "content": "more"}]], sampling=Sampling())
+
+
+@pytest.mark.usefixtures("models")
+@pytest.mark.parametrize(("cache", "tokens"), [("", 25), ('cache = "c.sqlite"', 100)])
+def test_workers_have_parts_of_a_budget_or_share_it_through_the_cache(
+    write, tmp_path, cache, tokens
+):
+    from lifelong_gym.experiments.models import budget_of
+
+    (tmp_path / "replies.json").write_text('["hello"]')
+    more = '[models.main]\nprovider = "scripted"\nmodel = "./replies.json"\n'
+    more += f'[run]\nbudget_tokens = 100\noutput = "out"\n{cache}\n'
+    experiment = load_experiment(write(SMALL.replace("oracle", "llm"), more))
+
+    assert budget_of(experiment.settings.run, workers=4).tokens == tokens

@@ -13,6 +13,12 @@ from lifelong_gym.errors import RunPaused
 from lifelong_gym.tools import tool_call
 
 END = "."
+
+
+class Left(RunPaused):
+    """A person stopped playing; nothing is wrong."""
+
+
 """The line that ends a text of several lines."""
 
 _HELP = f"""\
@@ -69,7 +75,7 @@ class PersonAgent(Agent):
         """Asks until an action is typed.
 
         Raises:
-            RunPaused: The person has had enough.
+            Left: The person has had enough.
         """
         while True:
             line = self._line("> ")
@@ -87,7 +93,8 @@ class PersonAgent(Agent):
         observation, _, terminated, truncated, info = result
         self._say(f"=> {observation}")
         if terminated or truncated:
-            solved = "solved" if info.get("success") else "not solved"
+            verdicts = {True: "solved", False: "not solved", None: "not scored"}
+            solved = verdicts[info.get("success")]
             reason = info.get("grading", {}).get("reason", info["status"])
             self._say(f"== {solved}: {reason}")
         return result
@@ -155,7 +162,7 @@ class PersonAgent(Agent):
             self._quit()
 
     def _quit(self) -> NoReturn:
-        raise RunPaused("you stopped")
+        raise Left("you stopped")
 
     def _help(self) -> None:
         self._say(_HELP if self._tools else f"{_RAW_HELP}\n{_HELP.partition('end.')[2].strip()}")

@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from lifelong_gym.cli.console import show, tell, write
+from lifelong_gym.cli.failures import PAUSED
 from lifelong_gym.cli.options import EnvArgs, Limit, TaskIds, TaskReference, examples
 from lifelong_gym.errors import RunPaused
 
@@ -48,7 +49,7 @@ def play(
     model does.
     """
     from lifelong_gym.cli.environment import make_env
-    from lifelong_gym.cli.person import PersonAgent
+    from lifelong_gym.cli.person import Left, PersonAgent
     from lifelong_gym.runs import report_table, run_stream
     from lifelong_gym.wrappers import TaskStream
 
@@ -63,7 +64,9 @@ def play(
             tell(f"stopped: {stopped}")
             if output is not None:
                 tell("the same command goes on with the task that you left")
-            return
+            if isinstance(stopped, Left):
+                return
+            raise typer.Exit(PAUSED) from None
     show(report_table(played))
 
 

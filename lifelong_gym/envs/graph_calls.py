@@ -64,7 +64,8 @@ def read_call(text: str, names: Mapping[str, str]) -> Call:
         ('#0', '#1')
     """
     found = _NAME.match(text)
-    assert found, "the reader of actions found a name"
+    if not found:
+        raise ValueError("the reader of actions finds a name")
     text = text[: found.end() + _LONGEST]
     # The question's list shows names as Python writes them: `O\'Hara "Jr."` is one, too.
     spelled = {repr(name)[1:-1]: name for name in names} | {name: name for name in names}

@@ -10,7 +10,7 @@ import functools
 from collections.abc import Generator, Sequence
 from typing import Any, cast
 
-from lifelong_gym.actions import Action, Form, Invalid, read_action
+from lifelong_gym.actions import Form, Invalid, read_action
 from lifelong_gym.backends.graph import (
     ActionError,
     ActionTimeout,
@@ -192,7 +192,8 @@ class KnowledgeGraphEnv(LanguageEnv[KnowledgeGraphTask]):
             arguments = tuple(given[parameter] for parameter in rules.PARAMETERS[name])
             return Call(FINAL_ANSWER if name == rules.FINAL_TOOL else name, arguments)
         action = read_action(text, _forms())
-        assert isinstance(action, Action), "step asks why_invalid first"
+        if action is None:  # step has asked why_invalid before
+            raise ValueError("there is no action in the text")
         if action.name == FINAL_ANSWER:
             return Call(FINAL_ANSWER, (action.payload,))
         return read_call(action.payload, task.ids)

@@ -10,6 +10,8 @@ import time
 from collections.abc import Generator, Sequence
 from typing import Any, Literal, cast, get_args
 
+from gymnasium.error import ResetNeeded
+
 from lifelong_gym.actions import Action, Invalid
 from lifelong_gym.backends.sandbox import (
     Command,
@@ -132,7 +134,8 @@ class OperatingSystemEnv(LanguageEnv[OperatingSystemTask]):
 
     def _respond(self, action: str, task: OperatingSystemTask) -> Reply:
         read = shell_actions.read(action, self.action_format)
-        assert isinstance(read, Action), "step asks why_invalid first"
+        if not isinstance(read, Action):  # step has asked why_invalid before
+            raise ValueError(read.reason)
         if read.name == "bash":
             return self._run(read.payload)
         if read.name == "finish":
@@ -198,7 +201,8 @@ class OperatingSystemEnv(LanguageEnv[OperatingSystemTask]):
 
     @property
     def _machine(self) -> Sandbox:
-        assert self._sandbox is not None, "an episode is running"
+        if self._sandbox is None:
+            raise ResetNeeded("there is no machine before reset: call reset()")
         return self._sandbox
 
     def _leave(self) -> None:

@@ -80,12 +80,6 @@ def _exported(name: str, kind: Kind, where: str, given: str) -> Any:
     home = importlib.import_module(_HOMES[kind])
     if name in home.__all__:
         return getattr(home, name)
-    if name == "LanguageModelAgent":
-        raise UsageError(
-            f"{where} {given} is not there yet; this version has "
-            f"{', '.join(home.__all__)}. Derive an agent of your own from lifelong_gym.Agent "
-            'and name it by its import path "module:Class"'
-        )
     raise UsageError(
         f"{where} must be one of {', '.join(home.__all__)} or an import path "
         f'"module:Class", got {given!r}'

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import contextlib
-import importlib
-import importlib.util
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lifelong_gym.errors import UsageError
 from lifelong_gym.experiments.settings import RunTable, Settings
 from lifelong_gym.experiments.source import Source
+
+if TYPE_CHECKING:
+    from lifelong_gym.models import Budget
 
 
 def open_models(settings: Settings, source: Source, share: int = 1) -> Mapping[str, Any]:
@@ -19,10 +20,11 @@ def open_models(settings: Settings, source: Source, share: int = 1) -> Mapping[s
     Args:
         settings: The experiment's.
         source: Where they came from.
-        share: How many workers share the budget.
+        share: How many workers share the budget. With a cache they keep one account in it;
+            without, each has its part.
 
     Raises:
-        UsageError: A reference or table is wrong, or this version has no models.
+        UsageError: A reference or table is wrong.
     """
     run = settings.run
     if not settings.models:
@@ -31,11 +33,6 @@ def open_models(settings: Settings, source: Source, share: int = 1) -> Mapping[s
                 f"{source.name('[run]')} has a cache or a budget, but no model uses it"
             )
         return {}
-    if importlib.util.find_spec("lifelong_gym.models") is None:
-        raise UsageError(
-            f"{source.name('[models]')}: this version of lifelong_gym has no language models; "
-            "update it, or use an agent without one"
-        )
     with source.blaming("[models]"):
         return _pool(settings, source, run, share)
 
@@ -51,8 +48,9 @@ def closing_models(models: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
 
 
 def _pool(settings: Settings, source: Source, run: RunTable, share: int) -> Mapping[str, Any]:
-    models = importlib.import_module("lifelong_gym.models")
-    reference = importlib.import_module("lifelong_gym.models.reference")
+    from lifelong_gym import models
+    from lifelong_gym.models import reference
+
     if isinstance(settings.models, tuple):
         references = [reference.ModelReference.parse(text) for text in settings.models]
     else:
@@ -60,10 +58,22 @@ def _pool(settings: Settings, source: Source, run: RunTable, share: int) -> Mapp
             reference.resolve_model(reference.ModelReference.from_table(name, table), source.base)
             for name, table in settings.models.items()
         ]
-    budget = models.Budget(
+    cache = None if run.cache is None else source.base / run.cache
+    pool: Mapping[str, Any] = models.ModelPool(
+        references, cache=cache, budget=budget_of(run, share)
+    )
+    return pool
+
+
+def budget_of(run: RunTable, workers: int) -> Budget:
+    """What each of some workers may spend.
+
+    With a cache they keep one account, in its file; without, each has its part.
+    """
+    from lifelong_gym.models import Budget
+
+    share = 1 if run.cache else workers
+    return Budget(
         tokens=None if run.budget_tokens is None else max(1, run.budget_tokens // share),
         money=None if run.budget_money is None else run.budget_money / share,
     )
-    cache = None if run.cache is None else source.base / run.cache
-    pool: Mapping[str, Any] = models.ModelPool(references, cache=cache, budget=budget)
-    return pool

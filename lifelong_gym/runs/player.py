@@ -7,7 +7,7 @@ from typing import Any
 
 import gymnasium
 
-from lifelong_gym.errors import BackendError, BackendUnavailableError, UsageError
+from lifelong_gym.errors import BackendError, BackendUnavailableError, RunPaused, UsageError
 from lifelong_gym.runs.recorder import Recorder
 from lifelong_gym.runs.stack import find_stream
 from lifelong_gym.trajectory import Trajectory
@@ -38,13 +38,23 @@ class Player:
         self._stream = find_stream(agent)
         self._recorder = Recorder()
         self.served: Mapping[str, Any] | None = None
+        self._has_served = False
 
     def play(self, position: int) -> Trajectory:
         """The episode at `position`; unscored if the system broke it every time.
 
         Raises:
             BackendUnavailableError: The backend cannot start, so nothing can be played.
+            RunPaused: It went away after it had served.
         """
+        try:
+            return self._played(position)
+        except BackendUnavailableError as error:
+            if not self._has_served:
+                raise
+            raise RunPaused(f"the backend went away: {error}") from error
+
+    def _played(self, position: int) -> Trajectory:
         for _ in range(self._retries):
             try:
                 return self._episode(position)
@@ -68,6 +78,7 @@ class Player:
         self._recorder.begin()
         observation, info = self._agent.reset(options={"position": position})
         self._check_opening(position, info)
+        self._has_served = True
         self._recorder.opened(observation, info)
         while True:
             trajectory = self._recorder.stepped(None, self._agent.step(None))

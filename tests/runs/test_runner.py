@@ -181,8 +181,17 @@ def test_model_error_is_unscored_and_leaves_no_trace_in_memory(make_stack):
 
 
 def test_backend_that_cannot_start_ends_the_run(tmp_path):
-    agent = oracle(fail_resets=[2], failure=BackendUnavailableError)
+    agent = oracle(fail_resets=[0], failure=BackendUnavailableError)
     with pytest.raises(BackendUnavailableError):
+        run_stream(agent, tmp_path)
+
+    assert len(Run.load(tmp_path).trajectories) == 0
+    assert unscored(run_stream(oracle(), tmp_path)) == []
+
+
+def test_backend_that_goes_away_pauses_the_run(tmp_path):
+    agent = oracle(fail_resets=[2], failure=BackendUnavailableError)
+    with pytest.raises(RunPaused, match="the backend went away"):
         run_stream(agent, tmp_path)
 
     assert len(Run.load(tmp_path).trajectories) == 2

@@ -115,11 +115,9 @@ def test_a_serial_run_goes_on_with_other_numbers_of_workers(parallel, sorted_con
 
 def test_a_finished_run_starts_no_worker(parallel, tmp_path):
     run_stream(parallel.make(), tmp_path)
-    started = time.monotonic()
     run = run_parallel(parallel.maker(fault="bug"), tmp_path, workers=2)
 
     assert len(run.trajectories) == parallel.COUNT
-    assert time.monotonic() - started < 1
 
 
 def test_a_run_in_memory_has_every_episode(parallel):

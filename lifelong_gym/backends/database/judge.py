@@ -10,8 +10,9 @@ import contextlib
 import os
 import re
 import secrets
+import socket
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pymysql
@@ -63,6 +64,7 @@ class Judge:
 
     def _connect(self) -> pymysql.Connection[Any]:
         try:
+            _knock(self.endpoint.options)
             return pymysql.connect(
                 **self.endpoint.options,
                 user=self.endpoint.user,
@@ -273,3 +275,10 @@ class Judge:
                 connection._force_close()  # type: ignore[attr-defined]
             elif connection and connection.open:
                 connection.close()
+
+
+def _knock(options: Mapping[str, Any]) -> None:
+    """Fails where nobody listens at a socket: PyMySQL would leave its own open then."""
+    if path := options.get("unix_socket"):
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+            probe.connect(path)

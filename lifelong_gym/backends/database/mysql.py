@@ -74,9 +74,11 @@ class MySQLDatabase(Database):
                 self._leave(workspace)
         finally:
             judge, self._judge = self._judge, None
-            if judge:
-                judge.close()
-            self._driver.stop()
+            try:
+                if judge:
+                    judge.close()
+            finally:
+                self._driver.stop()
 
     def _leave(self, workspace: Workspace) -> None:
         try:

@@ -190,7 +190,8 @@ class EmbeddedGraph(Graph):
     def _read(self) -> Iterator[Triple]:
         if self._triples is not None:
             return self._triples()
-        assert isinstance(self._source, Source), "a graph has a source"
+        if not isinstance(self._source, Source):
+            raise TypeError(f"a graph is read from a Source, got {self._source!r}")
         return self._source.triples()
 
     def _numbers(self, entities: Entities) -> Numbers:

@@ -135,7 +135,8 @@ class SparqlConnection:
             else:
                 self._kept = http.client.HTTPConnection(host, port, timeout=left)
             self._kept.connect()
-        assert self._kept.sock is not None, "a connection is open"
+        if self._kept.sock is None:
+            raise ConnectionError("the connection is closed")
         self._kept.sock.settimeout(_left(deadline))
         return self._kept
 
