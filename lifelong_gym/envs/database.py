@@ -277,7 +277,8 @@ def make_database_env(
     Args:
         tasks: A task reference, such as `"builtin"` or `"lifelongagentbench?limit=100"`; or
             a `TaskSet` made in Python, with which `env.spec` cannot become JSON.
-        database: `"auto"`, `"local"`, `"seekdb"` or `"mysql://user:password@host:port"`.
+        database: `"auto"`, `"local"`, `"seekdb"`, `"docker[?image=NAME]"` or
+            `"mysql://user:password@host:port"`.
         scoring: `"strict"` or `"paper"`, see `DatabaseEnv`.
         require_commit: Whether a change counts only if the agent also submitted an answer.
         statement_timeout_s: After how many seconds a statement is stopped.

@@ -172,11 +172,18 @@ FILES = {
     "writes files": script(
         "SELECT 'x' INTO OUTFILE '/tmp/lifelong_gym_hostile'",
         "SELECT 'x' INTO DUMPFILE '/tmp/lifelong_gym_hostile'",
+        "PREPARE s FROM 'SELECT 1 INTO DUMPFILE ''/tmp/lifelong_gym_hostile'''",
+        "EXECUTE s",
     ),
     "reads files": script(
         "LOAD DATA INFILE '/etc/passwd' INTO TABLE staff",
         "LOAD DATA LOCAL INFILE '/etc/passwd' INTO TABLE staff",
         "UPDATE staff SET name = LOAD_FILE('/etc/passwd')",
+        "CREATE EXTERNAL TABLE e (a VARCHAR(99)) LOCATION = 'file:///etc/' "
+        "FORMAT = (TYPE = 'CSV') PATTERN = 'passwd'",
+        "INSERT INTO staff (name) SELECT a FROM e",
+        "INSERT INTO staff (name) SELECT * FROM FILES(LOCATION = 'file:///etc/', "
+        "FORMAT (TYPE = 'CSV'), PATTERN = 'passwd')",
     ),
     "keeps data elsewhere": script(
         "CREATE TABLE f (a INT) DATA DIRECTORY = '/tmp'",

@@ -1,5 +1,7 @@
 """An agent that wants to harm loses its episode, and nothing else happens."""
 
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -55,6 +57,60 @@ def envs(request):
     yield attacked, guard
     attacked.close()
     guard.close()
+
+
+KILLED = """
+import sys
+from tests.envs.test_hostile import SCRIPTS, make, operation
+env = make(sys.argv[1])
+env.reset()
+for statement in SCRIPTS[sys.argv[2]].statements[:-1]:
+    env.step(operation(statement))
+print("ready", flush=True)
+env.step(operation(SCRIPTS[sys.argv[2]].statements[-1]))
+print("done", flush=True)
+sys.stdin.read()
+"""
+
+
+def leftovers(env):
+    """The databases on the server, without those of the environment that asks."""
+    judge = env._database._connected()
+    found = judge.run("SHOW DATABASES LIKE 'lifelonggym%'")[0]
+    return {name for (name,) in found if judge.id not in name}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "name", ["locks its table", "does not commit", "makes 500 views", "loops without end"]
+)
+def test_what_a_killed_run_left_goes_at_the_next_start(envs, name):
+    attacked, guard = envs
+    attacked.close()
+    driver = guard.backend["name"]
+    run = subprocess.Popen(
+        [sys.executable, "-c", KILLED, driver, name],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        cwd=Path(__file__).parents[2],
+    )
+    with run, run.stdin, run.stdout:
+        run.stdout.readline()
+        assert len(leftovers(guard)) == 1
+        run.kill()
+    deadline = time.monotonic() + MOST_S
+    while leftovers(guard) and time.monotonic() < deadline:
+        attacked.close()
+        attacked.reset()  # a new start
+        mine = attacked._database._connected().id
+        if all(mine in left for left in leftovers(guard)):
+            break
+        time.sleep(0.1)
+
+    assert all(mine in left for left in leftovers(guard))
+    accounts = guard._database._connected().run("SELECT user FROM mysql.user")[0]
+    makers = {mine, guard._database._connected().id}
+    assert {str(user)[11:21] for (user,) in accounts if user.startswith("lifelonggym")} <= makers
 
 
 @pytest.mark.slow

@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import os
 import secrets
+import socket
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -88,9 +90,11 @@ def _client() -> Iterator[tuple[Any, Any]]:
     try:
         import docker
         import docker.errors
+        import docker.utils
     except ImportError:
         raise MissingExtraError("docker", "docker", "The docker database") from None
     try:
+        _check_daemon(docker.utils.parse_host(os.environ.get("DOCKER_HOST")))
         client = docker.from_env()
         try:
             client.ping()
@@ -102,6 +106,18 @@ def _client() -> Iterator[tuple[Any, Any]]:
             f"no Docker daemon answers ({error}). Start it (systemctl start docker), let this "
             "user use it (usermod -aG docker USER), or choose another with DOCKER_HOST"
         ) from None
+
+
+def _check_daemon(url: str) -> None:
+    """Raises what keeps a daemon from being used; docker-py would leak its socket."""
+    scheme, _, path = url.partition("://")
+    if scheme != "http+unix":
+        raise BackendUnavailableError(
+            "the docker database needs a daemon on this machine, since it shares a folder with "
+            f"its container: DOCKER_HOST must be unset or unix://PATH, got {url}"
+        )
+    with socket.socket(socket.AF_UNIX) as probe:
+        probe.connect(path)
 
 
 def _images(reference: str) -> tuple[str, ...]:

@@ -34,11 +34,11 @@ from lifelong_gym.backends.database.streaming import (
 from lifelong_gym.errors import BackendError, BackendUnavailableError
 
 _NAME = re.compile(PREFIX + r"([0-9a-f]{10})d[0-9a-f]{6}")
-_ENDED_WITHIN_S = 2.0
+_ENDED_WITHIN_S = 1.0
 _ANSWERS_WITHIN_S = 120
 _NO_SUCH_THREAD = 1094
 _A_YEAR_S = 31_536_000
-_WITHIN_S = 2.0
+_WITHIN_S = 1.0
 """How long the judge waits for what an agent can make arbitrarily slow."""
 
 

@@ -36,7 +36,10 @@ class SeekdbDriver(Driver):
             options={"unix_socket": self._lease.hello["socket"], "ssl_disabled": True},
             user="root",
             account_host="%",
-            setup=(f"ALTER SYSTEM SET datafile_maxsize = '{_MOST_DATA}'",),
+            setup=(
+                f"ALTER SYSTEM SET datafile_maxsize = '{_MOST_DATA}'",
+                "SET GLOBAL secure_file_priv = NULL",  # DUMPFILE asks for no privilege
+            ),
         )
 
     def stop(self) -> None:

@@ -17,7 +17,7 @@ MOST_BYTES = 1 << 26
 """About how many bytes of rows a snapshot holds; what is more is cut, and marked so."""
 MOST_TABLES = 500
 """How many tables are read; those after them are marked as cut."""
-MOST_S = 3.0
+MOST_S = 2.0
 """How long reading may take: a task's own tables need milliseconds, an agent's may be slow."""
 
 _NO_SUCH_DATABASE = 1049

@@ -39,6 +39,7 @@ def needs(workspace, statement):
         f"GRANT ALL ON {AGENT_SCHEMA}.* TO somebody",
         "SET GLOBAL max_connections = 1",
         "SELECT 'x' INTO OUTFILE '/tmp/lifelong_gym_outfile'",
+        "SELECT 'x' INTO DUMPFILE '/tmp/lifelong_gym_outfile'",
         "LOAD DATA INFILE '/etc/hostname' INTO TABLE people",
         "LOAD DATA LOCAL INFILE '/etc/hostname' INTO TABLE people",
         "SHUTDOWN",

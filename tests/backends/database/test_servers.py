@@ -1,6 +1,7 @@
 """One server for all, and none once they are gone, however they go."""
 
 import contextlib
+import itertools
 import os
 import signal
 import subprocess
@@ -62,7 +63,9 @@ def until(condition):
 
 
 def left(folder):
-    return [path for path in folder.rglob("*") if path.name != f"lifelong-gym-{os.getuid()}"]
+    """What lies there; os.walk minds no folder that goes meanwhile."""
+    found = [name for _, *names in os.walk(folder) for name in itertools.chain(*names)]
+    return [name for name in found if name != f"lifelong-gym-{os.getuid()}"]
 
 
 def watchdog_of(pid):
@@ -209,4 +212,88 @@ def test_users_that_come_and_go_never_find_a_dying_server(folder):
 
     assert [process.returncode for process in processes] == [0] * 4
     assert [len(pids) for pids in answers] == [15] * 4
+    until(lambda: not left(folder))
+
+
+STARTS = """
+import sys, time
+from lifelong_gym.backends.servers import Orders, lease
+def orders(data):
+    return Orders(
+        serve=["/bin/sh", "-c", f"cd {data}; echo $$ > new; mv new pid; exec sleep 1000"],
+        ready=f"{data}/pid", hello={"pid_file": f"{data}/pid"})
+for line in sys.stdin:
+    held = lease("sleeper", orders)
+    print(open(held.hello["pid_file"]).read().strip(), flush=True)
+    if sys.stdin.readline() == "":
+        break
+    held.close()
+    print("left", flush=True)
+"""
+
+
+@pytest.fixture
+def workers(folder):
+    """Eight processes that take a lease, say the server's pid, and give it back, as told."""
+    started = [
+        subprocess.Popen(
+            [sys.executable, "-c", STARTS],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            bufsize=1,
+        )
+        for _ in range(8)
+    ]
+    yield started
+    for process in started:
+        process.kill()
+        process.wait()
+        process.stdin.close()
+        process.stdout.close()
+
+
+def tell(processes):
+    for process in processes:
+        process.stdin.write("go\n")
+        process.stdin.flush()
+
+
+@pytest.mark.slow
+def test_eight_workers_share_one_server_in_a_hundred_starts(folder, workers):
+    seen = set()
+    for _ in range(100):
+        tell(workers)
+        pids = {said(process) for process in workers}
+        assert len(pids) == 1
+        tell(workers)
+        assert [said(process) for process in workers] == ["left"] * 8
+        until(lambda pids=pids: not lives(*pids) and not left(folder))
+        seen |= pids
+
+    assert len(seen) == 100
+
+
+@pytest.mark.slow
+def test_killing_some_or_all_of_eight_workers_leaves_nothing(folder, workers):
+    tell(workers)
+    (pid,) = {said(process) for process in workers}
+    for process in workers[:7]:
+        process.kill()
+        process.wait()
+        time.sleep(0.05)
+        assert lives(pid)
+    workers[7].kill()
+
+    until(lambda: not lives(pid) and not left(folder))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("delay_s", [0, 0.02, 0.05, 0.1, 0.2, 0.3])
+def test_killing_all_at_any_moment_of_the_start_leaves_nothing(folder, workers, delay_s):
+    tell(workers)
+    time.sleep(delay_s)
+    for process in workers:
+        process.kill()
+
     until(lambda: not left(folder))
