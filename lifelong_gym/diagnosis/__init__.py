@@ -23,6 +23,7 @@ __all__ = ["SOURCES", "Check", "Finding", "checks", "diagnose", "register"]
 SOURCES: list[str] = [
     "lifelong_gym.diagnosis.machine:checks",
     "lifelong_gym.diagnosis.databases:checks",
+    "lifelong_gym.diagnosis.sandboxes:checks",
     "lifelong_gym.diagnosis.graphs:checks",
     "lifelong_gym.diagnosis.models:checks",
 ]
