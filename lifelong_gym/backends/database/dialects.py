@@ -124,7 +124,8 @@ def _mariadb(version: str) -> Dialect:
         + ("_ai_ci" if has_uca14 else "_ci"),
         settings=(*_COMMON, *_SEEDS, "max_recursive_iterations=1000", "tmp_memory_table_size=0"),
         limit="max_statement_time={seconds:g}",
-        judge_limit="max_statement_time=60, lock_wait_timeout=1, innodb_lock_wait_timeout=1",
+        judge_limit="max_statement_time=60, lock_wait_timeout=1, innodb_lock_wait_timeout=1, "
+        "tmp_memory_table_size=DEFAULT",  # it sorts nothing, and SHOW needs temporary tables
         privileges=f"{_PRIVILEGES}, CREATE TEMPORARY TABLES",
         rewrite=rewrites.for_mariadb,
         refusals=(*_REFUSALS, refusals.refuse_target_in_subquery),

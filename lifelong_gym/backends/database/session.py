@@ -106,8 +106,8 @@ def _connect(
         database=names.database,
         charset="utf8mb4",
         collation=dialect.collation,
-        init_command=dialect.session(limit_s),
-        autocommit=True,
+        init_command=f"{dialect.session(limit_s)}, autocommit=1",
+        autocommit=None,  # the command above says it without a round trip of its own
         connect_timeout=10,
         read_timeout=limit_s + _GRACE_S,
         write_timeout=limit_s + _GRACE_S,
