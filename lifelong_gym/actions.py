@@ -55,7 +55,8 @@ class Form:
 
     Attributes:
         name: What `Action.name` will say.
-        words: The marker, two parts around a colon: `("Action", "Operation")`.
+        words: The marker, two parts around a colon: `("Action", "Operation")`; the second
+            is empty where anything may follow, and the payload says whether it fits.
         payload: Reads what must follow the marker.
     """
 
@@ -67,7 +68,7 @@ class Form:
     def marker(self) -> str:
         """A regular expression for the marker, without what may stand before it."""
         before, after = (re.escape(word).replace(r"\ ", "[ \t]+") for word in self.words)
-        return rf"{before}{_COLON}{after}(?![^\W_])"
+        return rf"{before}{_COLON}{after}" + (r"(?![^\W_])" if after else "")
 
 
 def read_action(text: str, forms: Sequence[Form]) -> Action | None:
@@ -123,8 +124,9 @@ def strip_thinking(text: str) -> str:
     """`text` without its thinking sections.
 
     A section that is never closed runs to the end; one that was opened in the prompt, so
-    that only its end is in the reply, begins the text. Tags inside a code fence are code,
-    unless a closing tag stands alone on its line.
+    that only its end is in the reply, begins the text. An opening tag begins its line; a tag
+    beside a quotation mark is part of a value. Tags inside a code fence are code, unless a
+    closing tag stands alone on its line.
 
     Examples:
         >>> strip_thinking("<think>hm</think>Act: finish"), strip_thinking("hm</think>Go")
@@ -144,17 +146,26 @@ def strip_thinking(text: str) -> str:
             closings = closings_of(text, token)
             fence_end = closings[0].end() if closings else 0
         elif token["close"]:
-            kept.clear()
-            position, fence_end = token.end(), 0
-        else:
+            if not _is_quoted(text, token):
+                kept.clear()
+                position, fence_end = token.end(), 0
+        elif _begins_line(text, token):
             kept.append(text[position : token.start()])
             thinking = True
     return "".join(kept) if thinking else "".join([*kept, text[position:]])
 
 
 def _stands_alone(text: str, token: re.Match[str]) -> bool:
-    before = text[text.rfind("\n", 0, token.start()) + 1 : token.start()]
-    return not before.strip() and ends_line(text, token.end())
+    return _begins_line(text, token) and ends_line(text, token.end())
+
+
+def _begins_line(text: str, token: re.Match[str]) -> bool:
+    return not text[text.rfind("\n", 0, token.start()) + 1 : token.start()].strip()
+
+
+def _is_quoted(text: str, token: re.Match[str]) -> bool:
+    beside = text[max(token.start() - 1, 0) : token.start()] + text[token.end() : token.end() + 1]
+    return "'" in beside or '"' in beside
 
 
 def labelled(before: str) -> PayloadReader:

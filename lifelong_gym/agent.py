@@ -70,6 +70,11 @@ class Agent(gymnasium.Wrapper[str, "str | None", str, "str | None"], RecordConst
         """Starts an episode and, in the innermost agent, a conversation."""
         observation, info = self.env.reset(seed=seed, options=options)
         if self._is_innermost:
+            if "messages" not in info:
+                raise TypeError(
+                    f"{type(self).__name__} needs an environment of lifelong_gym beneath it, whose "
+                    f"reset gives info['messages']; got {self.env.unwrapped}"
+                )
             self._conversation = list(info["messages"])
         return observation, info
 

@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any, Protocol, TypeAlias, TypedDict
 
+from lifelong_gym.errors import UsageError
 from lifelong_gym.tools import tool_calls
 
 Message: TypeAlias = dict[str, Any]
@@ -116,6 +117,9 @@ def render(opening: Opening) -> tuple[list[Message], str]:
         The messages, new in every call, and the same as one plain text: an agent that
         sees nothing else can act on it.
 
+    Raises:
+        UsageError: A lesson is no text, or an experience lacks a part.
+
     Examples:
         >>> opening = {"rules": "Be brief.", "lessons": ["Look first."], "experiences": [],
         ...            "task": "Count the rows."}
@@ -130,6 +134,7 @@ def render(opening: Opening) -> tuple[list[Message], str]:
         <BLANKLINE>
         Count the rows.
     """
+    _check(opening)
     system = opening["rules"]
     if opening["lessons"]:
         lessons = "\n".join(f"- {lesson}" for lesson in opening["lessons"])
@@ -144,6 +149,17 @@ def render(opening: Opening) -> tuple[list[Message], str]:
     messages: list[Message] = [{"role": "system", "content": system}] if system else []
     messages.append({"role": "user", "content": user})
     return messages, "\n\n".join(str(message["content"]) for message in messages)
+
+
+def _check(opening: Opening) -> None:
+    """Refuses what a wrapper put there in another form than an opening has."""
+    for lesson in opening["lessons"]:
+        if not isinstance(lesson, str):
+            raise UsageError(f"a lesson is a text, got {lesson!r}")
+    keys = Experience.__required_keys__
+    for experience in opening["experiences"]:
+        if not isinstance(experience, Mapping) or not keys <= experience.keys():
+            raise UsageError(f"an experience is a mapping of {sorted(keys)}, got {experience!r}")
 
 
 def _render_experience(number: int, experience: Experience) -> str:

@@ -229,7 +229,7 @@ class LanguageEnv(gymnasium.Env[str, "str | None"], Generic[TaskT]):
         if not self._running:
             raise ResetNeeded("the episode is over: call reset() before step()")
         if isinstance(action, Stop):
-            return self._end(action.status, action.reason, stopped=True)
+            return self._stop(action)
         text = replace_surrogates(action)
         self._turn += 1
         if reason := self.why_invalid(text):
@@ -260,7 +260,7 @@ class LanguageEnv(gymnasium.Env[str, "str | None"], Generic[TaskT]):
         if "task_id" in options:
             return self.task_set[self._position(options["task_id"])]
         if "task_index" in options:
-            index = operator.index(options["task_index"])
+            index = _whole_number("task_index", options["task_index"])
             if not 0 <= index < len(self.task_set):
                 raise UsageError(
                     f"task_index must be between 0 and {len(self.task_set) - 1}, got {index}"
@@ -268,10 +268,10 @@ class LanguageEnv(gymnasium.Env[str, "str | None"], Generic[TaskT]):
             return self.task_set[index]
         return self.task_set[int(self.np_random.integers(len(self.task_set)))]
 
-    def _position(self, task_id: str) -> int:
+    def _position(self, task_id: object) -> int:
         try:
-            return self._index[task_id]
-        except KeyError:
+            return self._index[task_id]  # type: ignore[index]
+        except (KeyError, TypeError):
             some = ", ".join(list(self._index)[:3])
             raise UsageError(
                 f"no task has the id {task_id!r}; the {len(self._index)} ids begin with {some}"
@@ -284,8 +284,21 @@ class LanguageEnv(gymnasium.Env[str, "str | None"], Generic[TaskT]):
             text, Reply(f"Invalid action: {reason}", finished=True, status="invalid_action")
         )
 
+    def _stop(self, stop: Stop) -> tuple[str, float, bool, bool, dict[str, Any]]:
+        if stop.status not in STOP_STATUSES:
+            raise UsageError(
+                f"a Stop's status is one of {sorted(STOP_STATUSES)}, got {stop.status!r}"
+            )
+        reason = self._fit(stop.reason)
+        if reason:
+            self._shown.append({"role": "user", "content": reason})
+        return self._end(stop.status, reason)
+
+    def _fit(self, text: str) -> str:
+        return bounded(replace_surrogates(text), self.max_observation_bytes)
+
     def _continue(self, text: str, reply: Reply) -> tuple[str, float, bool, bool, dict[str, Any]]:
-        observation = bounded(replace_surrogates(reply.observation), self.max_observation_bytes)
+        observation = self._fit(reply.observation)
         self._shown += turn(text, observation)
         if reply.finished:
             return self._end(reply.status, observation, reply.info)
@@ -299,11 +312,8 @@ class LanguageEnv(gymnasium.Env[str, "str | None"], Generic[TaskT]):
         status: str,
         observation: str,
         extra: Mapping[str, Any] | None = None,
-        *,
-        stopped: bool = False,
     ) -> tuple[str, float, bool, bool, dict[str, Any]]:
-        if stopped and status not in STOP_STATUSES:
-            raise UsageError(f"a Stop's status is one of {sorted(STOP_STATUSES)}, got {status!r}")
+        self._running = False
         info: dict[str, Any] = {**(extra or {}), "turn": self._turn, "status": status}
         reward = 0.0
         if status in SCORED_STATUSES:
@@ -311,11 +321,10 @@ class LanguageEnv(gymnasium.Env[str, "str | None"], Generic[TaskT]):
             reward = rewards.shaped(self._shape, grading)
             info["success"] = grading.success
             info["grading"] = {
+                **grading.details,
                 "reason": grading.reason,
                 "score": float(grading.score),
-                **grading.details,
             }
-        self._running = False
         truncated = status in LIMITS or status not in SCORED_STATUSES
         return observation, reward, not truncated, truncated, info
 
@@ -352,6 +361,15 @@ class LanguageEnv(gymnasium.Env[str, "str | None"], Generic[TaskT]):
         ):
             if choice not in allowed:
                 raise UsageError(f"{name} must be one of {allowed}, got {choice!r}")
+
+
+def _whole_number(name: str, value: object) -> int:
+    try:
+        if not isinstance(value, bool):
+            return operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        pass
+    raise UsageError(f"{name} must be a whole number, got {value!r}")
 
 
 def _shown_text(message: Message) -> str:

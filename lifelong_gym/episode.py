@@ -8,6 +8,8 @@ from typing import Any
 
 import pydantic
 
+from lifelong_gym.errors import UsageError
+
 STATUSES = (
     "running",
     "completed",
@@ -70,6 +72,11 @@ class Reply:
     finished: bool = False
     status: str = "completed"
     info: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        ends = [status for status in STATUSES if status != "running"]
+        if self.status not in ends:
+            raise UsageError(f"a Reply's status is one of {ends}, got {self.status!r}")
 
 
 @dataclass(frozen=True, slots=True)

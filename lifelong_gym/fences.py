@@ -12,6 +12,8 @@ PayloadReader: TypeAlias = Callable[[str, int, int], str | None]
 """Takes a text and a range; returns the payload that begins in the range, or None."""
 
 _TICKS = re.compile("`{3,}")
+_ATTRIBUTES = re.compile(r"(?:\{[^`]*\}|(?:[\w-]+=(?:\"[^\"`]*\"|[^\s\"`;]+)[ \t]*)+)")
+_LONGEST_FENCE = 16
 _MOST_CLOSINGS = 32  # tried before the first is taken: keeps a hostile reply from costing time
 
 
@@ -73,7 +75,10 @@ def _fences(
 ) -> Iterator[tuple[re.Match[str], list[re.Match[str]]]]:
     """Each opening fence in the range with the places where it could close."""
     position = start
-    while (opening := _TICKS.search(text, position)) and opening.start() < limit:
+    # A run of backticks that begins in the range may end behind it.
+    while (opening := _TICKS.search(text, position, limit + _LONGEST_FENCE)) and (
+        opening.start() < limit
+    ):
         closings = closings_of(text, opening)
         if not closings:
             return
@@ -88,6 +93,8 @@ def _content_start(text: str, position: int, known: set[str]) -> int | None:
     tag = re.match(r"[ \t]*([^\s`]*)[ \t]*", line)
     if tag is None or (tag[1] and tag[1].lower() not in known):
         return None
+    if _ATTRIBUTES.fullmatch(line, tag.end()):
+        return position + len(line)
     return position + tag.end() if tag[1] or tag.end() == len(line) else None
 
 

@@ -143,6 +143,7 @@ def test_a_text_without_tags_keeps_all_of_itself(text):
         "``` ",
         "<think>",
         "```</think>",
+        "Action: Operation\n",
         "Action: Operation\n```sql\n",
         "Action: Operation\n```sql\n\n```\n",
         "Action: Operation\n```py\n",

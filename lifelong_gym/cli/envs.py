@@ -14,8 +14,8 @@ def list_envs() -> None:
     Shown with their defaults; `--env-arg` sets them. `turns` is what `max_turns=None` stands
     for.
     """
-    from lifelong_gym.cli.environments import arguments_of, class_of, find_spec
     from lifelong_gym.envs import ENTRY_POINTS
+    from lifelong_gym.experiments.environments import arguments_of, class_of, find_spec
 
     rows = table("id", "domain", "turns", "arguments", show_lines=True)
     for env_id in ENTRY_POINTS:

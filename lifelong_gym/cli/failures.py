@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -35,6 +36,11 @@ class CommandGroup(TyperGroup):
             return super().invoke(ctx)
         except LifelongGymError as error:
             tell(str(error), "Error:")
+            raise typer.Exit(REFUSED) from None
+        except OSError as error:
+            if error.errno != errno.ENOSPC:
+                raise
+            tell(f"the output cannot be written: {error.strerror}", "Error:")
             raise typer.Exit(REFUSED) from None
         except KeyboardInterrupt:
             tell("interrupted")

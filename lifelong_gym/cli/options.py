@@ -31,6 +31,28 @@ EnvArgs: TypeAlias = Annotated[
     ),
 ]
 
+TaskReference: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--tasks",
+        metavar="REFERENCE",
+        help="Which tasks: builtin, lifelongagentbench?path=FOLDER, a .jsonl file, ...",
+        show_default="the environment's, mostly builtin",
+    ),
+]
+
+Limit: TypeAlias = Annotated[
+    int | None,
+    typer.Option(min=1, metavar="N", help="Play this many tasks at most.", show_default="all"),
+]
+
+TaskIds: TypeAlias = Annotated[
+    list[str],
+    typer.Option(
+        "--task-id", metavar="ID", help="Play this task only. Repeatable.", show_default=False
+    ),
+]
+
 Quiet: TypeAlias = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress bar.")]
 
 OutputFile: TypeAlias = Annotated[

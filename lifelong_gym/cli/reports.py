@@ -1,4 +1,4 @@
-"""`lifelong-gym report` and `lifelong-gym export`."""
+"""`lifelong-gym report`, `lifelong-gym compare` and `lifelong-gym export`."""
 
 from __future__ import annotations
 
@@ -34,6 +34,15 @@ class ExportFormat(StrEnum):
     """`export --format`."""
 
     jsonl = "jsonl"
+    parquet = "parquet"
+
+
+class CompareFormat(StrEnum):
+    """`compare --format`."""
+
+    table = "table"
+    json = "json"
+    markdown = "markdown"
 
 
 REPORT_EXAMPLES = examples(
@@ -42,7 +51,14 @@ REPORT_EXAMPLES = examples(
     "report runs/oracle --format json | jq .success_rate",
     "report runs/oracle --format html --output oracle.html",
 )
-EXPORT_EXAMPLES = examples("export runs/oracle --output oracle.jsonl")
+COMPARE_EXAMPLES = examples(
+    "compare runs/plain runs/memory",
+    "compare runs/plain runs/memory --format json | jq .difference",
+)
+EXPORT_EXAMPLES = examples(
+    "export runs/oracle --output oracle.jsonl",
+    "export runs/oracle --output oracle.parquet",
+)
 
 _SIDE_BY_SIDE = ("run", "tasks", "scored", "success rate", "95 % interval", "mean turns", "tokens")
 _IN_DETAIL = ("By skill", "By status")
@@ -71,18 +87,47 @@ def report(
     _deliver(text, output)
 
 
-def export(
-    folder: _Folder,
-    format: Annotated[ExportFormat, typer.Option(help="How to write it.")] = ExportFormat.jsonl,
+def compare(
+    a: Annotated[Path, typer.Argument(metavar="A", help="The folder of a run.")],
+    b: Annotated[Path, typer.Argument(metavar="B", help="The folder of another.")],
+    format: Annotated[CompareFormat, typer.Option(help="How to write it.")] = CompareFormat.table,
     output: OutputFile = None,
 ) -> None:
-    """Export the episodes of a run, one JSON object a line."""
+    """Compare two runs of the same tasks, task by task.
+
+    Shows which of the two solved what, the difference of their success rates with its 95 %
+    interval, and whether chance explains it (exact McNemar test).
+    """
+    from lifelong_gym.runs import compare, compare_sections, compare_text
+
+    found = compare(a, b)
+    if format is not CompareFormat.table:
+        _deliver(compare_text(found, format.value), output)  # type: ignore[arg-type]
+        return
+    tables = [_section_table(section) for section in compare_sections(found)]
+    if output is None:
+        show(*tables)
+    else:
+        _deliver(plain(*tables), output)
+
+
+def export(
+    folder: _Folder,
+    format: Annotated[
+        ExportFormat | None,
+        typer.Option(help="How to write it.", show_default="what --output ends in, else jsonl"),
+    ] = None,
+    output: OutputFile = None,
+) -> None:
+    """Export the episodes of a run: one JSON object a line, or one row of a Parquet file."""
     from lifelong_gym.runs import RunStore, export_trajectories
 
     if output is not None:
         with writing_to(output, "--output"):
-            export_trajectories(folder, output)
+            export_trajectories(folder, output, None if format is None else format.value)
         return
+    if format is ExportFormat.parquet:
+        raise UsageError("--format parquet is no text: add --output FILE")
     with RunStore(folder, read_only=True) as store:
         for trajectory in store.trajectories():
             write(trajectory.model_dump_json())

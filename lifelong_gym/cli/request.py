@@ -2,90 +2,159 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from lifelong_gym.errors import UsageError
+
 if TYPE_CHECKING:
-    from lifelong_gym.core import Agent
+    from lifelong_gym.experiments import Experiment
+    from lifelong_gym.experiments.settings import LayerTable
 
-_DIGEST_LENGTH = 8
+AGENTS = "oracle, idle, llm, scripted:FILE or module:Class"
+"""What `--agent` takes."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class RunRequest:
-    """The arguments of `lifelong-gym run`, as they were typed."""
+    """The options of `lifelong-gym run`, as they were typed; None where one was not."""
 
-    env: str
-    agent: str
+    config: Path | None
+    env: str | None
+    agent: str | None
     tasks: str | None
     limit: int | None
     task_ids: tuple[str, ...]
-    order: Literal["sequential", "shuffle"]
-    seed: int
-    attempts: int
+    order: Literal["sequential", "shuffle"] | None
+    seed: int | None
+    attempts: int | None
     env_args: tuple[str, ...]
+    models: tuple[str, ...]
+    workers: int | None
     output: Path | None
     quiet: bool
 
     @property
     def folder(self) -> Path:
-        """`--output`, or a folder of its own for each set of arguments that change results."""
-        if self.output is not None:
-            return self.output
-        told = "\n".join([self.env, self.agent, *self._options()])
-        digest = hashlib.sha256(told.encode()).hexdigest()[:_DIGEST_LENGTH]
-        env, agent = self.env.rpartition("/")[2], self.agent.partition(":")[0]
-        return Path("runs") / f"{env}-{agent}-{digest}"
+        """`--output`, or what the experiment says."""
+        return self.experiment.folder if self.output is None else self.output
 
     @property
     def command(self) -> str:
         """The command that goes on with this run, passwords hidden."""
-        words = ["lifelong-gym", "run", "--env", self.env, "--agent", self.agent, *self._options()]
+        from lifelong_gym.runs.described import hide_secrets
+
+        words = ["lifelong-gym", "run", *map(hide_secrets, self._options())]
         if self.limit is not None:
             words += ["--limit", str(self.limit)]
+        if self.workers is not None:
+            words += ["--workers", str(self.workers)]
         if self.quiet:
             words += ["--quiet"]
-        return shlex.join([*words, "--output", str(self.folder)])
+        if self.output is not None or self.config is None:
+            words += ["--output", str(self.folder)]
+        return shlex.join(words)
 
-    def stack(self) -> Agent:
-        """The environment, the stream over it and the agent over that.
+    @cached_property
+    def experiment(self) -> Experiment:
+        """The settings as an experiment.
 
         Raises:
-            UsageError: An argument is wrong.
+            UsageError: An option is missing or wrong.
         """
-        from lifelong_gym.cli.agents import make_agent
-        from lifelong_gym.cli.environments import make_env
-        from lifelong_gym.wrappers import TaskStream
+        if self.config is not None:
+            return self._from_file(self.config)
+        return self._from_options()
 
-        stream = TaskStream(
-            make_env(self.env, self.tasks, self.env_args),
-            order=self.order,
+    def _from_file(self, config: Path) -> Experiment:
+        from lifelong_gym.experiments import Experiment, load_experiment
+
+        if given := next(self._belonging_in_the_file(), None):
+            raise UsageError(
+                f"{given} cannot stand beside --config: write it into {config}. Only --limit, "
+                "--workers, --output and --quiet may be added"
+            )
+        loaded = load_experiment(config)
+        changes = {"limit": self.limit} if self.limit is not None else {}
+        stream = loaded.settings.stream.model_copy(update=changes)
+        run = loaded.settings.run
+        if self.workers is not None:
+            run = run.model_copy(update={"workers": self.workers})
+        settings = loaded.settings.model_copy(update={"stream": stream, "run": run})
+        return Experiment(settings, loaded.source)
+
+    def _from_options(self) -> Experiment:
+        from lifelong_gym.experiments import Experiment, Settings
+        from lifelong_gym.experiments.environments import read_pairs
+        from lifelong_gym.experiments.settings import EnvTable, RunTable, StreamTable
+
+        if self.env is None or self.agent is None:
+            missing = "--env" if self.env is None else "--agent"
+            raise UsageError(f"{missing} is missing: give --env and --agent, or --config FILE")
+        stream = StreamTable(
+            order=self.order or "sequential",
             limit=self.limit,
             task_ids=self.task_ids or None,
-            attempts=self.attempts,
-            seed=self.seed,
+            attempts=self.attempts or 1,
+            seed=self.seed or 0,
         )
-        return make_agent(self.agent, stream)
+        settings = Settings(
+            env=EnvTable(id=self.env, tasks=self.tasks, args=read_pairs(self.env_args)),
+            stream=stream,
+            agents=(agent_table(self.agent),),
+            models=self.models,
+            run=RunTable(workers=self.workers or 1),
+        )
+        return Experiment(settings)
+
+    def _belonging_in_the_file(self) -> Iterator[str]:
+        return (word for word in self._options() if word.startswith("--") and word != "--config")
 
     def _options(self) -> Iterator[str]:
-        """What decides the results besides environment and agent, where it is no default."""
-        if self.tasks is not None:
-            yield from ("--tasks", self.tasks)
+        """What decides the results, where it is no default."""
+        single = {
+            "--config": self.config,
+            "--env": self.env,
+            "--agent": self.agent,
+            "--tasks": self.tasks,
+            "--order": None if self.order == "sequential" else self.order,
+            "--seed": self.seed or None,
+            "--attempts": None if self.attempts == 1 else self.attempts,
+        }
+        for option, value in single.items():
+            if value is not None:
+                yield from (option, str(value))
         for task_id in self.task_ids:
             yield from ("--task-id", task_id)
-        if self.order != "sequential":
-            yield from ("--order", self.order)
-        if self.seed:
-            yield from ("--seed", str(self.seed))
-        if self.attempts != 1:
-            yield from ("--attempts", str(self.attempts))
         for pair in self.env_args:
             yield from ("--env-arg", without_secrets(pair))
+        for model in self.models:
+            yield from ("--model", model)
+
+
+def agent_table(text: str) -> LayerTable:
+    """`--agent` as a table of an experiment.
+
+    Raises:
+        UsageError: It has none of the forms.
+    """
+    from lifelong_gym.experiments.layers import AGENTS as SHORT
+    from lifelong_gym.experiments.settings import LayerTable
+
+    name, colon, argument = text.partition(":")
+    if name == "scripted" and argument:
+        return LayerTable.model_validate(
+            {"type": name, "actions": str(Path(argument).expanduser())}
+        )
+    is_short = name in SHORT and name != "scripted" and not colon
+    if is_short or (name not in SHORT and name and argument):
+        return LayerTable(type=text)
+    raise UsageError(f"--agent must be {AGENTS}, got {text!r}")
 
 
 def without_secrets(pair: str) -> str:
@@ -97,7 +166,7 @@ def without_secrets(pair: str) -> str:
         >>> without_secrets("password=hunter2")
         'password=***'
     """
-    from lifelong_gym.cli.environments import read_value
+    from lifelong_gym.experiments.environments import read_value
     from lifelong_gym.runs.described import described
 
     key, _, text = pair.partition("=")

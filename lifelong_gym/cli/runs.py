@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
+import json
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn
@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 import typer
 
 from lifelong_gym.cli.console import show, tell, write
-from lifelong_gym.cli.failures import INTERRUPTED, PAUSED, writing_to
-from lifelong_gym.cli.options import EnvArgs, Quiet, examples
-from lifelong_gym.cli.request import RunRequest
+from lifelong_gym.cli.failures import INTERRUPTED, PAUSED
+from lifelong_gym.cli.options import EnvArgs, Limit, Quiet, TaskIds, TaskReference, examples
+from lifelong_gym.cli.request import AGENTS, RunRequest
 from lifelong_gym.errors import RunPaused
 
 if TYPE_CHECKING:
@@ -23,6 +23,8 @@ EXAMPLES = examples(
     "run --env Database-v0 --tasks builtin --agent oracle --output runs/oracle",
     "run --env Database-v0 --tasks mine.jsonl --agent scripted:actions.jsonl --limit 10",
     "run --env Database-v0 --agent idle --env-arg database=local --env-arg max_turns=5",
+    "run --env Database-v0 --agent llm --model main=openai:gpt-4o-mini --workers 4",
+    "run --config experiment.toml",
 )
 
 
@@ -33,35 +35,64 @@ class Order(StrEnum):
     shuffle = "shuffle"
 
 
-_EnvId = Annotated[str, typer.Option("--env", metavar="ID", help="See `lifelong-gym envs`.")]
-_Agent = Annotated[
-    str, typer.Option("--agent", metavar="AGENT", help="oracle, idle or scripted:FILE.")
-]
-_Tasks = Annotated[
-    str | None,
+_Config = Annotated[
+    Path | None,
     typer.Option(
-        "--tasks",
-        metavar="REFERENCE",
-        help="Which tasks: builtin, lifelongagentbench?path=FOLDER, a .jsonl file, ...",
-        show_default="the environment's, mostly builtin",
+        "--config",
+        metavar="FILE",
+        help="A TOML file that says it all; docs/experiments.md.",
+        show_default=False,
     ),
 ]
-_Limit = Annotated[
-    int | None,
-    typer.Option(min=1, metavar="N", help="Play this many tasks at most.", show_default="all"),
+_EnvId = Annotated[
+    str | None,
+    typer.Option("--env", metavar="ID", help="See `lifelong-gym envs`.", show_default=False),
 ]
-_TaskIds = Annotated[
+_Agent = Annotated[
+    str | None,
+    typer.Option("--agent", metavar="AGENT", help=f"{AGENTS}.", show_default=False),
+]
+_Models = Annotated[
     list[str],
     typer.Option(
-        "--task-id", metavar="ID", help="Play this task only. Repeatable.", show_default=False
+        "--model",
+        metavar="NAME=PROVIDER:MODEL",
+        help="A language model; --agent llm asks the one called main. Repeatable.",
+        show_default=False,
     ),
 ]
-_Order = Annotated[Order, typer.Option(help="In the order of the task set, or shuffled by seed.")]
+_Workers = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        metavar="N",
+        help="Play in N processes; not with wrappers that remember.",
+        show_default="1",
+    ),
+]
+_DryRun = Annotated[
+    bool, typer.Option("--dry-run", help="Show the first prompt and stop; asks no model.")
+]
+_Order = Annotated[
+    Order | None,
+    typer.Option(
+        help="In the order of the task set, or shuffled by seed.", show_default="sequential"
+    ),
+]
 _Seed = Annotated[
-    int, typer.Option(min=0, metavar="N", help="Decides the shuffled order and every episode.")
+    int | None,
+    typer.Option(
+        min=0, metavar="N", help="Decides the shuffled order and every episode.", show_default="0"
+    ),
 ]
 _Attempts = Annotated[
-    int, typer.Option(min=1, metavar="N", help="How many times each task is played.")
+    int | None,
+    typer.Option(
+        min=1,
+        metavar="N",
+        help="How many times each task is played; the report has pass@k.",
+        show_default="1",
+    ),
 ]
 _Output = Annotated[
     Path | None,
@@ -76,37 +107,48 @@ _Output = Annotated[
 
 
 def run(
-    env: _EnvId,
-    agent: _Agent,
-    tasks: _Tasks = None,
-    limit: _Limit = None,
-    task_id: _TaskIds = [],  # noqa: B006 - typer makes a new list for each call
-    order: _Order = Order.sequential,
-    seed: _Seed = 0,
-    attempts: _Attempts = 1,
+    config: _Config = None,
+    env: _EnvId = None,
+    agent: _Agent = None,
+    tasks: TaskReference = None,
+    limit: Limit = None,
+    task_id: TaskIds = [],  # noqa: B006 - typer makes a new list for each call
+    order: _Order = None,
+    seed: _Seed = None,
+    attempts: _Attempts = None,
     env_arg: EnvArgs = [],  # noqa: B006
+    model: _Models = [],  # noqa: B006
+    workers: _Workers = None,
     output: _Output = None,
     quiet: Quiet = False,
+    dry_run: _DryRun = False,
 ) -> None:
     """Play a stream of tasks and record it.
 
+    What is played is said by --env, --agent and the options beside them, or by a file.
     The same command again resumes: what is finished is kept, whatever happens. Going on with
     other settings is refused where they would change results; a larger --limit is fine.
     Exits with 3 if the run was paused.
     """
     request = RunRequest(
+        config=config,
         env=env,
         agent=agent,
         tasks=tasks,
         limit=limit,
         task_ids=tuple(task_id),
-        order=order.value,
+        order=None if order is None else order.value,
         seed=seed,
         attempts=attempts,
         env_args=tuple(env_arg),
+        models=tuple(model),
+        workers=workers,
         output=output,
         quiet=quiet,
     )
+    if dry_run:
+        _show_first_prompt(request)
+        return
     try:
         played = _play(request)
     except (RunPaused, KeyboardInterrupt) as stopped:
@@ -114,13 +156,18 @@ def run(
     _tell_result(played, request)
 
 
-def _play(request: RunRequest) -> Run:
-    from lifelong_gym.runs import run_stream
+def _show_first_prompt(request: RunRequest) -> None:
+    from lifelong_gym.experiments.prompt import first_prompt
 
-    with contextlib.closing(request.stack()) as agent:
-        with writing_to(request.folder, "--output"):
-            request.folder.mkdir(parents=True, exist_ok=True)
-        return run_stream(agent, request.folder, progress=not request.quiet)
+    prompt = first_prompt(request.experiment)
+    for message in prompt.messages:
+        write(f"== {message['role']}\n{message['content']}\n")
+    if prompt.tools:
+        write(f"== tools\n{json.dumps(prompt.tools, indent=2, ensure_ascii=False)}")
+
+
+def _play(request: RunRequest) -> Run:
+    return request.experiment.play(request.folder, progress=not request.quiet)
 
 
 def _tell_how_to_resume(request: RunRequest, stopped: RunPaused | KeyboardInterrupt) -> NoReturn:

@@ -75,7 +75,7 @@ def validate(
     from rich.console import Console
     from rich.progress import track
 
-    from lifelong_gym.cli.environments import make_env
+    from lifelong_gym.cli.environment import make_env
     from lifelong_gym.runs import validate_tasks
 
     with contextlib.closing(make_env(env, reference, env_arg)) as made:
@@ -92,7 +92,7 @@ def validate(
 
 
 def _load(reference: str, env_id: str) -> Sequence[Task]:
-    from lifelong_gym.cli.environments import make_env
+    from lifelong_gym.cli.environment import make_env
 
     with contextlib.closing(make_env(env_id, reference)) as env:
         if not env.has_wrapper_attr("task_set"):

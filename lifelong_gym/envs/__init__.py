@@ -6,6 +6,12 @@ import gymnasium
 
 ENTRY_POINTS = {
     "lifelong_gym/Database-v0": "lifelong_gym.envs.database:make_database_env",
+    "lifelong_gym/KnowledgeGraph-v0": (
+        "lifelong_gym.envs.knowledge_graph:make_knowledge_graph_env"
+    ),
+    "lifelong_gym/OperatingSystem-v0": (
+        "lifelong_gym.envs.operating_system:make_operating_system_env"
+    ),
 }
 """Every registered id and the function of plain values that builds it."""
 

@@ -10,6 +10,8 @@ import functools
 from collections.abc import Generator, Sequence
 from typing import Any, cast
 
+from gymnasium.error import ResetNeeded
+
 from lifelong_gym.actions import Action, Form, Invalid, labelled, read_action
 from lifelong_gym.backends.database import (
     Database,
@@ -149,7 +151,8 @@ class DatabaseEnv(LanguageEnv[DatabaseTask]):
 
     def _respond(self, action: str, task: DatabaseTask) -> Reply:
         read = self._read(action)
-        assert isinstance(read, Action), "step asks why_invalid first"
+        if isinstance(read, Invalid):  # step has asked why_invalid before
+            raise ValueError(read.reason)
         if read.name == "Answer":
             self._answer = read.payload
             return Reply("The answer was submitted.", finished=True)
@@ -199,7 +202,8 @@ class DatabaseEnv(LanguageEnv[DatabaseTask]):
 
     @property
     def _open_workspace(self) -> Workspace:
-        assert self._workspace is not None, "an episode is running"
+        if self._workspace is None:
+            raise ResetNeeded("there is no database before reset: call reset()")
         return self._workspace
 
     def _leave(self) -> None:

@@ -29,18 +29,28 @@ def check_unchanged(
     Raises:
         SettingsChangedError: The message names each such setting with both values.
     """
-    same_tasks = recorded.get("tasks.sha256") == current.get("tasks.sha256")
     changed = [
         f"{name}: recorded {old}, now {new}"
-        for name in [*recorded, *(name for name in current if name not in recorded)]
+        for name, values in differing(recorded, current).items()
         if not is_harmless(name)
-        # The same tasks from elsewhere are the same tasks.
-        and not (name == "env.tasks" and same_tasks)
-        and recorded.get(name, _ABSENT) != current.get(name, _ABSENT)
-        for old, new in [_shown(recorded.get(name, _ABSENT), current.get(name, _ABSENT))]
+        for old, new in [_shown(*values)]
     ]
     if changed:
         raise settings_changed(folder, changed)
+
+
+def differing(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
+    """The settings of two runs that are not the same, each with both values.
+
+    Where the tasks are the same, it does not matter where they were loaded from.
+    """
+    same_tasks = first.get("tasks.sha256") == second.get("tasks.sha256")
+    return {
+        name: (first.get(name, _ABSENT), second.get(name, _ABSENT))
+        for name in [*first, *(name for name in second if name not in first)]
+        if first.get(name, _ABSENT) != second.get(name, _ABSENT)
+        and not (name == "env.tasks" and same_tasks)
+    }
 
 
 def settings_changed(folder: Path | None, changed: Iterable[str]) -> SettingsChangedError:

@@ -8,6 +8,8 @@ import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
+import pydantic
+
 from lifelong_gym.errors import RunPaused, UsageError
 
 _FORMAT = 1
@@ -33,6 +35,7 @@ COMMIT;
 
 _FULL_DISK = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 _UNWRITABLE = frozenset({sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN})
+_DAMAGED = frozenset({sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 _BUSY_TIMEOUT_S = 60.0  # a reader on a filesystem without write-ahead logging blocks us briefly
 
 
@@ -49,11 +52,12 @@ def connect(path: Path | None) -> sqlite3.Connection:
         ":memory:" if path is None else path, isolation_level=None, timeout=_BUSY_TIMEOUT_S
     )
     try:
-        with _refusing_other_files(path):
+        with refusing_other_files(path):
             # One flush a transaction, and readers never wait for the writer.
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = FULL")
             if _format(connection) == 0:
+                _check_empty(connection, path)
                 connection.executescript(_SCHEMA)
             _check_format(connection, path)
     except BaseException:
@@ -73,7 +77,7 @@ def connect_to_read(path: Path) -> sqlite3.Connection:
     uri = f"{path.resolve().as_uri()}?mode=ro"
     connection = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=_BUSY_TIMEOUT_S)
     try:
-        with _refusing_other_files(path):
+        with refusing_other_files(path):
             _check_format(connection, path)
     except BaseException:
         connection.close()
@@ -111,17 +115,26 @@ def _paused(path: Path | None, error: Exception) -> RunPaused:
 
 
 @contextlib.contextmanager
-def _refusing_other_files(path: Path | None) -> Iterator[None]:
+def refusing_other_files(path: Path | None) -> Iterator[None]:
+    """Turns what SQLite says of a damaged or foreign file into a `UsageError`."""
     try:
         yield
-    except sqlite3.OperationalError:
-        raise
     except sqlite3.DatabaseError as error:
-        raise UsageError(f"{path} is not the file of a run: {error}") from error
+        is_damaged = error.sqlite_errorcode & 0xFF in _DAMAGED
+        if not is_damaged and isinstance(error, sqlite3.OperationalError):
+            raise
+        raise UsageError(f"{path} is not the file of a run, or is damaged: {error}") from error
+    except pydantic.ValidationError as error:
+        raise UsageError(f"{path} is damaged: an episode in it cannot be read: {error}") from error
 
 
 def _format(connection: sqlite3.Connection) -> int:
     return int(connection.execute("PRAGMA user_version").fetchone()[0])
+
+
+def _check_empty(connection: sqlite3.Connection, path: Path | None) -> None:
+    if connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone():
+        raise UsageError(f"{path} is a database of something else: use another folder")
 
 
 def _check_format(connection: sqlite3.Connection, path: Path | None) -> None:

@@ -118,7 +118,7 @@ def measure(trajectories: Sequence[Trajectory], *, window: int | None = None) ->
     )
 
 
-def wilson_interval(successes: int, scored: int) -> tuple[float, float] | None:
+def wilson_interval(successes: float, scored: float) -> tuple[float, float] | None:
     """The 95 % Wilson score interval of a success rate; None if nothing is scored.
 
     Examples:
@@ -132,7 +132,9 @@ def wilson_interval(successes: int, scored: int) -> tuple[float, float] | None:
     scale = 1 + z * z / scored
     centre = rate + z * z / (2 * scored)
     spread = z * math.sqrt(rate * (1 - rate) / scored + z * z / (4 * scored * scored))
-    return max(0.0, (centre - spread) / scale), min(1.0, (centre + spread) / scale)
+    low = 0.0 if successes == 0 else max(0.0, (centre - spread) / scale)
+    high = 1.0 if successes == scored else min(1.0, (centre + spread) / scale)
+    return low, high  # the ends are exact, whatever rounding says
 
 
 def pass_at_k(attempts: int, successes: int, k: int) -> float:

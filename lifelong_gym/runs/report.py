@@ -46,7 +46,7 @@ def report(folder: Path | str, format: Format = "json") -> str:
     """
     writers: dict[str, Callable[[Run], str]] = {
         "json": lambda run: json.dumps(report_data(run), indent=2, ensure_ascii=False),
-        "markdown": lambda run: _markdown(_title(run), sections(run)),
+        "markdown": lambda run: markdown(_title(run), sections(run)),
         "html": lambda run: html_page(_title(run), sections(run), run.metrics().over_time),
     }
     if format not in writers:
@@ -113,9 +113,11 @@ def _summary(metrics: Metrics, backend: Mapping[str, Any] | None) -> Iterator[tu
     yield "prompt tokens", f"{metrics.tokens.prompt:,}"
     yield "completion tokens", f"{metrics.tokens.completion:,}"
     for k, rate in metrics.pass_at.items():
-        yield f"pass@{k}", percent(rate)
+        if k.bit_count() == 1 or k == max(metrics.pass_at):  # 1, 2, 4, ... and the last
+            yield f"pass@{k}", percent(rate)
     if backend:
-        yield "backend", f"{backend['name']} {backend['version']}"
+        name, version = str(backend["name"]), str(backend["version"])
+        yield "backend", version if version.startswith(name) else f"{name}: {version}"
 
 
 def _points(metrics: Metrics) -> list[tuple[str, ...]]:
@@ -130,7 +132,8 @@ def _points(metrics: Metrics) -> list[tuple[str, ...]]:
     ]
 
 
-def _markdown(title: str, tables: Sequence[Section]) -> str:
+def markdown(title: str, tables: Sequence[Section]) -> str:
+    """A page of tables."""
     return "\n\n".join([f"# {title}", *map(_markdown_table, tables)]) + "\n"
 
 

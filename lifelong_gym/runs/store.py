@@ -21,6 +21,7 @@ from lifelong_gym.runs.connection import (
     connect_to_read,
     disconnect,
     pausing_when_full,
+    refusing_other_files,
 )
 from lifelong_gym.runs.lock import FolderLock
 from lifelong_gym.runs.states import LayerState, added
@@ -84,8 +85,10 @@ class RunStore:
 
     def trajectories(self) -> Iterator[Trajectory]:
         """Every recorded episode, in the order of the stream."""
-        rows = self._connection.execute("SELECT trajectory FROM trajectories ORDER BY position")
-        return (Trajectory.model_validate_json(text) for (text,) in rows)
+        with refusing_other_files(self.path):
+            rows = self._connection.execute("SELECT trajectory FROM trajectories ORDER BY position")
+            for (text,) in rows:
+                yield Trajectory.model_validate_json(text)
 
     def state(self, layer: str) -> tuple[str, dict[str, AppendOnly]] | None:
         """What a layer remembers, for `states.restore`: its JSON and its lists.
@@ -216,8 +219,7 @@ class RunStore:
 def _locked(folder: Path) -> FolderLock:
     try:
         folder.mkdir(parents=True, exist_ok=True)
-    except FileExistsError:
-        raise UsageError(f"output is a folder, got {folder}, which is a file") from None
-    except PermissionError as error:
-        raise UsageError(f"the output folder cannot be made: {error}") from error
-    return FolderLock(folder)
+        return FolderLock(folder)
+    except (FileExistsError, NotADirectoryError, PermissionError) as error:
+        reason = error.strerror or error
+        raise UsageError(f"the output folder {folder} cannot be written: {reason}") from error

@@ -16,8 +16,9 @@ _DEEPEST = 16
 _MOST_STARTS = 64  # places tried in prose: keeps a hostile answer from costing time
 
 _BLANKS = re.compile(r"\s*")
-_STRING = re.compile(
-    r"""(?P<prefix>[bBrRuU]{0,2})(?:'(?P<single>(?:[^'\\]|\\.)*)'|"(?P<double>(?:[^"\\]|\\.)*)")""",
+_STRING = re.compile(  # a doubled quote is one, as in SQL
+    r"""(?P<prefix>[bBrRuU]{0,2})"""
+    r"""(?:'(?P<single>(?:[^'\\]|\\.|'')*)'|"(?P<double>(?:[^"\\]|\\.|"")*)")""",
     re.DOTALL,
 )
 _DATE = re.compile(
@@ -26,9 +27,9 @@ _DATE = re.compile(
 _NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,4})?(?![\w.])")
 _BRACKET = re.compile(r"(?<![\w.])[\[(]")  # not a call's
 _NAME = re.compile(r"[A-Za-z_][\w.]*")
-_ESCAPE = re.compile(
-    r"\\(\n|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[0-7]{1,3}|.)", re.DOTALL
-)
+_ESCAPE = r"\\(\n|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[0-7]{1,3}|.)"
+_SINGLE = re.compile(f"{_ESCAPE}|''", re.DOTALL)
+_DOUBLE = re.compile(f'{_ESCAPE}|""', re.DOTALL)
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v", "\n": ""}
 _CONSTANTS: dict[str, Any] = {"none": None, "null": None, "true": True, "false": False}
 _DRESSING = re.compile(r"[\s*_]*(?:`{1,3}(?:python|json|sql|text)?\s*)?", re.IGNORECASE)
@@ -136,13 +137,16 @@ class _Reader:
 
     def _strings(self, match: re.Match[str]) -> str | bytes:
         """A string, and those that follow it directly: Python joins them."""
-        value = _string(match)
+        first = _string(match)
+        if isinstance(first, bytes):
+            return first
+        parts = [first]
         while following := self._take(_STRING):
-            other = _string(following)
-            if isinstance(value, bytes) or isinstance(other, bytes):
-                self._fail()
-            value += other
-        return value
+            part = _string(following)
+            if isinstance(part, bytes):
+                self._fail("text and bytes do not join")
+            parts.append(part)
+        return "".join(parts)
 
     def _named(self, name: str) -> Any:
         if name.lower() in _CONSTANTS:
@@ -229,9 +233,10 @@ def _number(text: str) -> int | float | Decimal:
 
 
 def _string(match: re.Match[str]) -> str | bytes:
-    body = match["single"] if match["single"] is not None else match["double"]
+    is_single = match["single"] is not None
+    body, escape = (match["single"], _SINGLE) if is_single else (match["double"], _DOUBLE)
     prefix = match["prefix"].lower()
-    text = body if "r" in prefix else _ESCAPE.sub(_unescape, body)
+    text = body if "r" in prefix else escape.sub(_unescape, body)
     if "b" not in prefix:
         return text
     try:
@@ -242,6 +247,8 @@ def _string(match: re.Match[str]) -> str | bytes:
 
 def _unescape(match: re.Match[str]) -> str:
     code = match[1]
+    if code is None:
+        return match[0][0]
     if code[0] in "xuU" and len(code) > 1:
         point = int(code[1:], 16)
         return chr(point) if point < 0x110000 else match[0]

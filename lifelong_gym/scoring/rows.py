@@ -2,7 +2,8 @@
 
 Two values are equal if they are the same text, the same number however it is written
 (`1.50`, `Decimal('1.5')`, and the string `'1.5'` beside a number), or both NULL. Dates and
-times are equal to the text that MySQL shows for them. Floats may differ by one part in
+times are equal to the text that MySQL shows for them, bytes that are no text to their digits
+behind `0x`. Floats may differ by one part in
 10^9, which is the noise of summing in another order.
 """
 
@@ -21,6 +22,7 @@ from lifelong_gym.scoring.literals import LiteralError, read_literal
 Row = tuple[Any, ...]
 
 _FLOAT_NOISE = 1e-9
+_FLOAT_ZERO = 1e-12
 _MOST_LEFT = 500  # rows paired one by one, past those that pair by a key
 _SHOWN = 5
 _SHOWN_LENGTH = 300
@@ -171,8 +173,9 @@ def _loose_key(row: Row) -> Hashable:
 
 
 def _loose_value(value: Any) -> Hashable:
-    number = _as_number(plain(value))
-    return plain(value) if number is None else f"{number:.6g}"
+    value = plain(value)
+    number = _as_number(value)
+    return _hex(value) or value if number is None else f"{number:.6g}"
 
 
 def equal_rows(left: Row, right: Row) -> bool:
@@ -190,6 +193,8 @@ def equal_values(left: Any, right: Any) -> bool:
     left, right = plain(left), plain(right)
     if isinstance(left, str) and isinstance(right, str):
         return left == right
+    if isinstance(left, bytes) or isinstance(right, bytes):
+        return bool(left == right) or _hex(left) == right or left == _hex(right)
     if left is None or right is None:
         return left is right
     numbers = _as_number(left), _as_number(right)
@@ -198,7 +203,9 @@ def equal_values(left: Any, right: Any) -> bool:
     if numbers[0] == numbers[1]:
         return True
     if isinstance(left, float) or isinstance(right, float):
-        return math.isclose(float(numbers[0]), float(numbers[1]), rel_tol=_FLOAT_NOISE)
+        return math.isclose(
+            float(numbers[0]), float(numbers[1]), rel_tol=_FLOAT_NOISE, abs_tol=_FLOAT_ZERO
+        )
     return False
 
 
@@ -226,11 +233,18 @@ def time_text(value: datetime.timedelta) -> str:
     return f"{text}.{microseconds:06}" if microseconds else text
 
 
+def _hex(value: Any) -> str | None:
+    """Bytes as JSON can hold them: `0xff00`."""
+    return f"0x{value.hex()}" if isinstance(value, bytes) else None
+
+
 def _as_number(value: Any) -> Decimal | None:
     """The number that a plain value is or spells."""
     if isinstance(value, bool | int | Decimal):
         return Decimal(value)
-    if not isinstance(value, float | str) or (isinstance(value, str) and not value.isascii()):
+    if not isinstance(value, float | str) or (
+        isinstance(value, str) and (not value.isascii() or value != value.strip())
+    ):
         return None
     try:
         number = Decimal(repr(value) if isinstance(value, float) else value)

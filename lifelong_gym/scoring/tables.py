@@ -15,7 +15,8 @@ _BEST_PARTIAL = 0.99
 def grade_state(found: Snapshot, expected: Snapshot) -> Grading:
     """Judges a whole database by the one that the reference SQL leaves.
 
-    Tables, their columns and types, and the multiset of their rows must be the same. Both
+    Tables, their columns with types, keys and defaults, views, and the multiset of rows must
+    be the same. Both
     snapshots come from the same server, so values are compared as they are.
 
     Args:
@@ -58,6 +59,12 @@ def _grade_table(name: str, found: TableState, expected: TableState) -> Grading 
             f"the columns of {name!r} are not what they should be",
             expected=str(expected.columns),
             found=str(found.columns),
+        )
+    if found.definition != expected.definition:
+        return _wrong(
+            f"the view {name!r} is not what it should be",
+            expected=expected.definition,
+            found=found.definition,
         )
     missing = Counter(expected.rows) - Counter(found.rows)
     unexpected = Counter(found.rows) - Counter(expected.rows)

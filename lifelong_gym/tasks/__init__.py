@@ -7,14 +7,20 @@ from pathlib import Path
 from lifelong_gym.tasks import reference as _reference
 from lifelong_gym.tasks.database import DATABASE_SKILLS, DatabaseTask
 from lifelong_gym.tasks.domains import DOMAINS
+from lifelong_gym.tasks.knowledge_graph import GRAPH_SKILLS, KnowledgeGraphTask
+from lifelong_gym.tasks.operating_system import OPERATING_SYSTEM_SKILLS, OperatingSystemTask
 from lifelong_gym.tasks.sources import SOURCES
 from lifelong_gym.tasks.task_set import TaskSet
 
 __all__ = [
     "DATABASE_SKILLS",
     "DOMAINS",
+    "GRAPH_SKILLS",
+    "OPERATING_SYSTEM_SKILLS",
     "SOURCES",
     "DatabaseTask",
+    "KnowledgeGraphTask",
+    "OperatingSystemTask",
     "TaskSet",
     "resolve",
 ]

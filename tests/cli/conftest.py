@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from lifelong_gym.cli import app
+from tests.conftest import ROOT
 
 HERE = Path(__file__).parent
 
@@ -65,7 +67,9 @@ def start():
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
-            env={**os.environ, "PYTHONPATH": str(HERE), **environ},
+            env={**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{HERE}", **environ},
+            # A shell in the background has its children ignore Ctrl-C.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
         )
         processes.append(process)
         return process

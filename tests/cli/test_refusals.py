@@ -2,6 +2,8 @@
 
 import pytest
 
+from lifelong_gym import baselines
+
 
 def run(env_id, *words, agent="oracle"):
     return ["run", "--env", env_id, "--agent", agent, "--output", "out", *words]
@@ -41,9 +43,9 @@ def test_an_unknown_argument_is_named_with_those_that_exist(refused, env_id):
         ("=5", "takes KEY=VALUE"),
         ("note=5", "note must be a valid string, got 5"),
         ("max_turns=many", "max_turns must be a valid integer, got 'many'"),
-        ("max_turns=0", "max_turns must be at least 1, got 0"),
+        ("max_turns=0", "max_turns must be a whole number of at least 1, got 0"),
         ("action_format=xml", "action_format must be 'text' or 'tools', got 'xml'"),
-        ("tasks=3", "the tasks are not an --env-arg"),
+        ("tasks=3", "the tasks are not an argument like the others"),
     ],
 )
 def test_a_bad_argument(refused, env_id, pair, reason):
@@ -66,11 +68,24 @@ def test_a_bad_task_reference(refused, env_id):
 def test_an_unknown_agent(refused, env_id, agent):
     message = refused(*run(env_id, agent=agent))
 
-    assert f"--agent must be oracle, idle or scripted:FILE, got {agent!r}" in message
+    assert "--agent must be oracle, idle, llm, scripted:FILE or module:Class" in message
+    assert f"got {agent!r}" in message
 
 
-def test_the_llm_agent_is_not_there_yet(refused, env_id):
-    assert "llm is not there yet" in refused(*run(env_id, agent="llm"))
+def test_the_llm_agent_says_what_it_needs(refused, env_id):
+    message = refused(*run(env_id, agent="llm"))
+    if hasattr(baselines, "LanguageModelAgent"):
+        assert "add --model main=PROVIDER:MODEL" in message
+    else:
+        assert "--agent llm is not there yet" in message
+
+
+def test_a_model_key_is_in_no_message(call, env_id):
+    reference = "main=openai:m?api_key=hunter2"
+    results = [call(*run(env_id, "--model", reference, "--model", "x"), code=2)]
+    results.append(call(*run(env_id, agent="llm"), "--model", f"{reference}&zzz=1", code=2))
+
+    assert all("hunter2" not in result.output for result in results)
 
 
 def test_a_script_that_is_missing_or_has_no_actions_for_a_task(refused, env_id, tmp_path):
@@ -101,7 +116,7 @@ def test_an_output_that_cannot_be_written(refused, env_id, tmp_path, output):
     (tmp_path / "file").touch()
 
     message = refused(*run(env_id), "--output", output)
-    assert f"--output {output} cannot be written" in message
+    assert f"the output folder {output} cannot be written" in message
 
 
 def test_nothing_is_created_where_a_command_is_refused(refused, env_id, tmp_path):

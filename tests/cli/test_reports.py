@@ -1,4 +1,4 @@
-"""`report` and `export`: pure output for programs, tables for people."""
+"""`report`, `compare` and `export`: pure output for programs, tables for people."""
 
 import json
 
@@ -82,3 +82,47 @@ def test_export_writes_one_json_object_a_line_to_stdout_or_a_file(call, tmp_path
 
     assert [json.loads(line)["task_id"] for line in lines.splitlines()] == ["t0", "t1", "t2"]
     assert (tmp_path / "a.jsonl").read_text() == lines
+
+
+@pytest.mark.usefixtures("runs")
+def test_export_writes_what_the_name_or_the_format_says(call, refused, tmp_path):
+    pytest.importorskip("pyarrow")
+    call("export", "a", "--output", "a.parquet")
+    call("export", "a", "--format", "parquet", "--output", "a.any")
+
+    assert all((tmp_path / name).read_bytes()[:4] == b"PAR1" for name in ("a.parquet", "a.any"))
+    assert "add --output" in refused("export", "a", "--format", "parquet")
+
+
+@pytest.mark.usefixtures("runs")
+def test_compare_shows_who_solved_what_and_what_differs(call):
+    shown = call("compare", "a", "b").stdout
+
+    for text in ("-100.0 (95 %", "p (exact McNemar)", "0.5", "t0, t1", "TaskStream.limit"):
+        assert text in shown
+
+
+@pytest.mark.usefixtures("runs")
+def test_a_comparison_is_json_or_markdown(call, tmp_path):
+    told = json.loads(call("compare", "a", "b", "--format", "json").stdout)
+    call("compare", "a", "b", "--format", "markdown", "--output", "x.md")
+
+    assert (told["pairs"], told["a_only"], told["only_in_a"], told["p_value"]) == (2, 2, 1, 0.5)
+    assert (tmp_path / "x.md").read_text().startswith("# Comparison\n")
+
+
+@pytest.mark.usefixtures("runs")
+def test_runs_that_cannot_be_compared_are_refused(call, refused, env_id):
+    call("run", "--env", env_id, "--tasks", "unsound", "--agent", "idle", "--output", "c")
+
+    assert "no task in common" in refused("compare", "a", "c")
+    assert "holds no run" in refused("compare", "a", "nowhere")
+
+
+def test_attempts_make_pass_at_k(call, env_id):
+    words = ["--agent", "oracle", "--attempts", "3", "--output", "a"]
+    call("run", "--env", env_id, *words)
+    told = json.loads(call("report", "a", "--format", "json").stdout)
+
+    assert told["pass_at"] == {"1": 1.0, "2": 1.0, "3": 1.0}
+    assert "pass@3" in call("report", "a").stdout

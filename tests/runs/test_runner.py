@@ -181,8 +181,17 @@ def test_model_error_is_unscored_and_leaves_no_trace_in_memory(make_stack):
 
 
 def test_backend_that_cannot_start_ends_the_run(tmp_path):
-    agent = oracle(fail_resets=[2], failure=BackendUnavailableError)
+    agent = oracle(fail_resets=[0], failure=BackendUnavailableError)
     with pytest.raises(BackendUnavailableError):
+        run_stream(agent, tmp_path)
+
+    assert len(Run.load(tmp_path).trajectories) == 0
+    assert unscored(run_stream(oracle(), tmp_path)) == []
+
+
+def test_backend_that_goes_away_pauses_the_run(tmp_path):
+    agent = oracle(fail_resets=[2], failure=BackendUnavailableError)
+    with pytest.raises(RunPaused, match="the backend went away"):
         run_stream(agent, tmp_path)
 
     assert len(Run.load(tmp_path).trajectories) == 2
@@ -299,7 +308,7 @@ def test_retries_below_zero_are_refused(retries):
 
 def test_output_that_is_a_file_is_refused(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(UsageError, match="output is a folder"):
+    with pytest.raises(UsageError, match="cannot be written"):
         run_stream(oracle(), tmp_path / "file")
 
 

@@ -130,3 +130,31 @@ def test_closed_run_is_one_file(tmp_path):
         store.record(trajectory(), {})
 
     assert {path.name for path in tmp_path.iterdir()} == {"run.sqlite", "run.lock"}
+
+
+def test_database_of_something_else_is_refused_and_kept(tmp_path):
+    connection = sqlite3.connect(tmp_path / "run.sqlite")
+    connection.execute("CREATE TABLE mine (a)")
+    connection.close()
+    with pytest.raises(UsageError, match="a database of something else"):
+        RunStore(tmp_path)
+
+    connection = sqlite3.connect(tmp_path / "run.sqlite")
+    tables = connection.execute("SELECT name FROM sqlite_master").fetchall()
+    connection.close()
+    assert tables == [("mine",)]
+
+
+def test_episode_that_cannot_be_read_is_named_as_damage(tmp_path):
+    with RunStore(tmp_path) as store:
+        store.begin({}, {})
+        store.record(trajectory(), {})
+    connection = sqlite3.connect(tmp_path / "run.sqlite")
+    connection.execute("UPDATE trajectories SET trajectory = '{'")
+    connection.commit()
+    connection.close()
+    with (
+        RunStore(tmp_path, read_only=True) as store,
+        pytest.raises(UsageError, match="is damaged"),
+    ):
+        list(store.trajectories())

@@ -39,6 +39,7 @@ __all__ = [
     "open_database",
 ]
 
+_LONGEST_TIMEOUT_S = 86_400
 _CHOICES = "auto, local, seekdb, docker[?image=NAME] or mysql://user:password@host:port"
 
 
@@ -62,9 +63,19 @@ def open_database(reference: str, *, statement_timeout_s: float = 10.0) -> Datab
     """
     from lifelong_gym.backends.database.mysql import MySQLDatabase
 
-    if not statement_timeout_s > 0:
-        raise UsageError(f"statement_timeout_s must be more than 0, got {statement_timeout_s}")
+    _check_timeout(statement_timeout_s)
+    if not isinstance(reference, str):
+        raise UsageError(f"database must be {_CHOICES}, got {reference!r}")
     return MySQLDatabase(_driver(reference), statement_timeout_s=statement_timeout_s)
+
+
+def _check_timeout(seconds: object) -> None:
+    is_number = isinstance(seconds, int | float) and not isinstance(seconds, bool)
+    if not is_number or not 0 < seconds <= _LONGEST_TIMEOUT_S:  # type: ignore[operator]
+        raise UsageError(
+            f"statement_timeout_s must be a number above 0 and up to {_LONGEST_TIMEOUT_S}, "
+            f"got {seconds!r}"
+        )
 
 
 def _driver(reference: str) -> Driver:

@@ -84,17 +84,20 @@ class TableState:
     """A table as a judge sees it.
 
     Attributes:
-        columns: Name and full type of each column, in order, as the server spells them.
+        columns: Each column in order, as the server describes it: name, full type, whether
+            it takes NULL, its key, its default and what else it says.
         rows: Every row, in no particular order; empty for a view, which is never run.
         kind: `"BASE TABLE"` or `"VIEW"`.
         is_cut: Whether rows are missing because an agent made the table too large to read,
             or unreadable: never the right state of a task.
+        definition: The SELECT of a view.
     """
 
-    columns: tuple[tuple[str, str], ...]
+    columns: tuple[tuple[str | None, ...], ...]
     rows: tuple[Row, ...]
     kind: str = "BASE TABLE"
     is_cut: bool = False
+    definition: str = ""
 
 
 Snapshot: TypeAlias = dict[str, TableState]

@@ -71,12 +71,15 @@ class Dialect:
 
     def session(self, limit_s: float) -> str:
         """The statement that prepares a session for a task's statements."""
-        limit = self.limit.format(
+        return f"{self.limited(limit_s)}, " + ", ".join(self.settings)
+
+    def limited(self, limit_s: float) -> str:
+        """The statement that limits how long each later one of a session may run."""
+        return "SET " + self.limit.format(
             seconds=limit_s,
             milliseconds=max(1, round(limit_s * 1e3)),
             microseconds=max(1, round(limit_s * 1e6)),
         )
-        return "SET " + ", ".join((*self.settings, limit))
 
     def judge_session(self) -> str:
         """The statement that prepares the connection that sets up and judges."""
@@ -121,7 +124,8 @@ def _mariadb(version: str) -> Dialect:
         + ("_ai_ci" if has_uca14 else "_ci"),
         settings=(*_COMMON, *_SEEDS, "max_recursive_iterations=1000", "tmp_memory_table_size=0"),
         limit="max_statement_time={seconds:g}",
-        judge_limit="max_statement_time=60, lock_wait_timeout=1, innodb_lock_wait_timeout=1",
+        judge_limit="max_statement_time=60, lock_wait_timeout=1, innodb_lock_wait_timeout=1, "
+        "tmp_memory_table_size=DEFAULT",  # it sorts nothing, and SHOW needs temporary tables
         privileges=f"{_PRIVILEGES}, CREATE TEMPORARY TABLES",
         rewrite=rewrites.for_mariadb,
         refusals=(*_REFUSALS, refusals.refuse_target_in_subquery),
@@ -135,11 +139,12 @@ def _seekdb(version: str) -> Dialect:
         collation="utf8mb4_general_ci",
         settings=_COMMON,
         limit="ob_query_timeout={microseconds}",
-        judge_limit="ob_query_timeout=60000000",
+        judge_limit="ob_query_timeout=10000000",
         privileges=_PRIVILEGES,
         refusals=(
             *_REFUSALS,
             refusals.refuse_second_statement,
+            refusals.refuse_sessions,
             refusals.refuse_target_in_subquery,
             refusals.refuse_limit_in_subquery,
         ),

@@ -10,7 +10,9 @@ import contextlib
 import os
 import re
 import secrets
+import socket
 import time
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pymysql
@@ -62,6 +64,7 @@ class Judge:
 
     def _connect(self) -> pymysql.Connection[Any]:
         try:
+            _knock(self.endpoint.options)
             return pymysql.connect(
                 **self.endpoint.options,
                 user=self.endpoint.user,
@@ -91,7 +94,8 @@ class Judge:
             self.run(*self.endpoint.setup)
         for (name,) in self.run(f"SHOW DATABASES LIKE '{PREFIX}%'")[0]:
             if (found := _NAME.fullmatch(name)) and self._is_abandoned(found[1]):
-                with contextlib.suppress(TimeoutError):
+                # What cannot be removed now is left to the next start.
+                with contextlib.suppress(TimeoutError, pymysql.MySQLError):
                     self.accounts.remove(names_of(name))
         return dialect
 
@@ -126,14 +130,35 @@ class Judge:
             BackendError: The server is gone.
         """
         try:
-            with self._connection.cursor() as cursor:
-                cursor.execute(";\n".join(statements))
-                results = [cursor.fetchall()]
-                while cursor.nextset():
-                    results.append(cursor.fetchall())
-                return results
+            return self._run(statements)
+        except pymysql.MySQLError as error:
+            if not self._comes_back(error):
+                raise self._blame(error) from error
+        try:
+            return self._run(statements)
         except pymysql.MySQLError as error:
             raise self._blame(error) from error
+
+    def _run(self, statements: Sequence[str]) -> list[tuple[Row, ...]]:
+        with self._connection.cursor() as cursor:
+            cursor.execute(";\n".join(statements))
+            results = [cursor.fetchall()]
+            while cursor.nextset():
+                results.append(cursor.fetchall())
+            return results
+
+    def _comes_back(self, error: pymysql.MySQLError) -> bool:
+        """Whether the server let this judge in again: on seekdb an agent can end sessions."""
+        if interruption(error) or (self._connection.open and not is_lost(error)):
+            return False
+        if self._connection.open:
+            self._connection._force_close()  # type: ignore[attr-defined]
+        try:
+            self._connection = self._connect()
+            self._run((self.dialect.judge_session(),))
+        except (BackendError, pymysql.MySQLError, AttributeError):  # or it had not begun
+            return False
+        return True
 
     @property
     def is_usable(self) -> bool:
@@ -204,7 +229,11 @@ class Judge:
     def _replace_connection(self, *, stop: bool) -> None:
         """A new connection for one whose answer is not waited for, and may be stopped."""
         before = self._connection
-        self._connection = self._connect()
+        try:
+            self._connection = self._connect()
+        except BackendUnavailableError as error:  # it was there a moment ago
+            self.is_lost = True
+            raise BackendError(f"{self.endpoint.label} is gone: {error}") from error
         self.run(self.dialect.judge_session())
         if stop:
             self.end_connection(int(before.thread_id()))  # type: ignore[no-untyped-call]
@@ -245,3 +274,10 @@ class Judge:
                 connection._force_close()  # type: ignore[attr-defined]
             elif connection and connection.open:
                 connection.close()
+
+
+def _knock(options: Mapping[str, Any]) -> None:
+    """Fails where nobody listens at a socket: PyMySQL would leave its own open then."""
+    if path := options.get("unix_socket"):
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+            probe.connect(path)

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from lifelong_gym.backends.database.contract import Database, Table, Workspace
 from lifelong_gym.backends.database.drivers import Driver
-from lifelong_gym.errors import BackendError, MissingExtraError
+from lifelong_gym.errors import BackendError, BackendUnavailableError, MissingExtraError
 
 if TYPE_CHECKING:
     from lifelong_gym.backends.database.judge import Judge
+
+
+_LOGGER = logging.getLogger(__name__)
 
 
 class MySQLDatabase(Database):
@@ -67,12 +71,20 @@ class MySQLDatabase(Database):
         """Closes all workspaces and lets go of the server; twice is fine."""
         try:
             for workspace in [*self._workspaces]:
-                workspace.close()
+                self._leave(workspace)
         finally:
             judge, self._judge = self._judge, None
-            if judge:
-                judge.close()
-            self._driver.stop()
+            try:
+                if judge:
+                    judge.close()
+            finally:
+                self._driver.stop()
+
+    def _leave(self, workspace: Workspace) -> None:
+        try:
+            workspace.close()
+        except BackendError as error:  # the server is gone, and the workspace with it
+            _LOGGER.warning("a workspace could not be closed: %s", error)
 
     def _connected(self) -> Judge:
         """The trusted connection; a forked child gets its own."""
@@ -87,9 +99,16 @@ class MySQLDatabase(Database):
             from lifelong_gym.backends.database.judge import Judge
         except ImportError:
             raise MissingExtraError("pymysql", "mysql", f"The {self.name} database") from None
+        import pymysql
+
         endpoint = self._driver.start()
         try:
             return Judge(endpoint)
-        except BackendError:
+        except pymysql.MySQLError as error:
+            self._driver.stop()
+            raise BackendUnavailableError(
+                f"{endpoint.label} cannot be used: {error.args[-1]}"
+            ) from error
+        except BaseException:
             self._driver.stop()
             raise

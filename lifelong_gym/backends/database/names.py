@@ -19,6 +19,9 @@ AGENT_ACCOUNT = "agent"
 
 _ESCAPES = str.maketrans({"\\": "\\\\", "'": "\\'", "\0": "\\0", "\x1a": "\\Z"})
 _PASSWORD = re.compile(r" IDENTIFIED BY PASSWORD '\*[0-9A-F]{40}'")  # as MySQL 8: not shown
+_SCHEMA = re.compile(
+    r"\b(?:information_schema|schemas|databases|(?:database|schema)\s*\()", re.IGNORECASE
+)
 _HOST = r"(['`\"]?)@(['`\"]?)[\w.:%-]*"
 
 
@@ -59,13 +62,17 @@ class Names:
     account: str
 
     def enter(self, sql: str) -> str:
-        """`sql` with the real name for every identifier or string that is the agent's name."""
+        """`sql` with the real name for every identifier that is the agent's name.
+
+        A string is one where a schema is asked for by its name, in `information_schema`.
+        """
         if AGENT_SCHEMA not in sql:
             return sql
+        kinds = {"VAR", "IDENTIFIER"} | ({"STRING"} if _SCHEMA.search(sql) else set())
         parts, last = [], 0
         for token in tokens_of(sql) or ():
             kind = token.token_type.name
-            if token.text != AGENT_SCHEMA or kind not in {"VAR", "IDENTIFIER", "STRING"}:
+            if token.text != AGENT_SCHEMA or kind not in kinds:
                 continue
             written = sql[token.start : token.end + 1]
             parts += [sql[last : token.start], written.replace(AGENT_SCHEMA, self.database)]

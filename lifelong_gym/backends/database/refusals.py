@@ -19,6 +19,11 @@ _SHOWN = 80
 _NOT_SUPPORTED = 1235
 _STATEMENT = re.compile(r"\s*[a-zA-Z(]")
 _TARGET_IN_SUBQUERY = 1093
+_SESSIONS = re.compile(r"\b(?:kill|prepare|immediate|__all_\w*|\w*processlist)\b", re.IGNORECASE)
+_DENIED = "Access denied; you need (at least one of) the PROCESS privilege(s) for this operation"
+_NEEDS_PRIVILEGE = 1227
+_NO_DYNAMIC = "This command is not supported in the prepared statement protocol yet"
+_NOT_IN_PREPARED = 1295
 _XA = re.compile(r"\bxa\b", re.IGNORECASE)
 _LIMITED = re.compile(r"\blimit\b", re.IGNORECASE)
 _CHANGES_BY_SELECT = re.compile(r"\b(?:update|delete)\b.*\bselect\b", re.IGNORECASE | re.DOTALL)
@@ -54,6 +59,26 @@ def refuse_xa(sql: str) -> None:
     """Raises QueryError for XA: a prepared transaction keeps its locks after the session."""
     if _XA.search(sql) and words_of(tokens_of(sql) or [])[:1] == ["XA"]:
         raise QueryError("This version of MySQL doesn't yet support 'XA'", _NOT_SUPPORTED)
+
+
+def refuse_sessions(sql: str) -> None:
+    """Raises QueryError for reading or ending sessions: seekdb lets anybody do it to all.
+
+    Dynamic SQL that cannot be read here is refused with it.
+    """
+    if not _SESSIONS.search(sql):
+        return
+    tokens = tokens_of(sql) or []
+    words = words_of(tokens)
+    if words[:1] in (["PREPARE"], ["EXECUTE"]) and "FROM" in words:
+        source = tokens[words.index("FROM") + 1 :]
+        if len(source) != 1 or source[0].token_type.name != "STRING":
+            raise QueryError(_NO_DYNAMIC, _NOT_IN_PREPARED)
+        refuse_sessions(source[0].text)
+    elif "KILL" in words or "PROCESSLIST" in {token.text.upper() for token in tokens}:
+        raise QueryError(_DENIED, _NEEDS_PRIVILEGE)
+    elif "PREPARE" in words or words[:2] == ["EXECUTE", "IMMEDIATE"]:
+        raise QueryError(_NO_DYNAMIC, _NOT_IN_PREPARED)
 
 
 def refuse_limit_in_subquery(sql: str) -> None:

@@ -106,8 +106,8 @@ def _connect(
         database=names.database,
         charset="utf8mb4",
         collation=dialect.collation,
-        init_command=dialect.session(limit_s),
-        autocommit=True,
+        init_command=f"{dialect.session(limit_s)}, autocommit=1",
+        autocommit=None,  # the command above says it without a round trip of its own
         connect_timeout=10,
         read_timeout=limit_s + _GRACE_S,
         write_timeout=limit_s + _GRACE_S,
@@ -119,6 +119,8 @@ def _read(cursor: StreamingCursor, max_bytes: int, deadline: float) -> Result:
     rows: list[Row] = []
     size = 0
     while True:
+        if time.monotonic() > deadline:  # a procedure may return empty sets for ever
+            raise StatementTimeout
         while (row := cursor.fetchone()) is not None:
             if size >= max_bytes:
                 return Result(tuple(rows), is_cut=True)

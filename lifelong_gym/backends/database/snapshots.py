@@ -10,7 +10,7 @@ import pymysql
 
 from lifelong_gym.backends.database.contract import Row, Snapshot, TableState
 from lifelong_gym.backends.database.judge import Judge
-from lifelong_gym.backends.database.names import quoted
+from lifelong_gym.backends.database.names import Names, literal, quoted
 from lifelong_gym.backends.database.streaming import TooLarge
 
 MOST_BYTES = 1 << 26
@@ -23,8 +23,9 @@ MOST_S = 2.0
 _NO_SUCH_DATABASE = 1049
 
 
-def read(judge: Judge, database: str, *, most_bytes: int = MOST_BYTES) -> Snapshot:
-    """Every table and view of `database`; nothing if an agent dropped it."""
+def read(judge: Judge, names: Names, *, most_bytes: int = MOST_BYTES) -> Snapshot:
+    """Every table and view of a workspace, under its agent's names; nothing if it is gone."""
+    database = names.database
     deadline = time.monotonic() + MOST_S
     kinds = _kinds(judge, database)
     read = dict(itertools.islice(kinds.items(), MOST_TABLES))
@@ -32,8 +33,18 @@ def read(judge: Judge, database: str, *, most_bytes: int = MOST_BYTES) -> Snapsh
         state = _read_together(judge, database, read, most_bytes)
     except (pymysql.MySQLError, TooLarge):  # an agent left something odd
         state = _read_each(judge, database, read, most_bytes, deadline)
-    unread = {name: _unread(kind) for name, kind in kinds.items() if name not in state}
-    return state | unread
+    state |= {name: _unread(kind) for name, kind in kinds.items() if name not in state}
+    definitions = _definitions(judge, database) if "VIEW" in kinds.values() else {}
+    return {
+        names.leave(name): TableState(
+            columns=table.columns,
+            rows=tuple(map(names.leave_row, table.rows)),
+            kind=table.kind,
+            is_cut=table.is_cut,
+            definition=names.leave(definitions.get(name, "")),
+        )
+        for name, table in state.items()
+    }
 
 
 def _unread(kind: str) -> TableState:
@@ -69,7 +80,7 @@ def _read_each(
         left_s = deadline - time.monotonic()
         if left_s <= 0 or most_bytes <= 0:
             break
-        columns: tuple[tuple[str, str], ...] = ()
+        columns: tuple[tuple[str | None, ...], ...] = ()
         rows: tuple[Row, ...] = ()
         is_cut = False
         try:
@@ -86,11 +97,11 @@ def _read_each(
     return state
 
 
-def joined_rows(judge: Judge, database: str, table: str) -> list[str] | None:
+def joined_rows(judge: Judge, names: Names, table: str) -> list[str] | None:
     """`CONCAT_WS(',', ...)` over every row of `table`; None if there is no such table."""
-    if _kinds(judge, database).get(table, "VIEW") == "VIEW":
+    if _kinds(judge, names.database).get(table, "VIEW") == "VIEW":
         return None
-    place = _place(database, table)
+    place = _place(names.database, table)
     columns = ", ".join(quoted(str(row[0])) for row in judge.run(f"SHOW COLUMNS FROM {place}")[0])
     select = f"SELECT CONCAT_WS(',', {columns}) FROM {place}"
     try:
@@ -99,7 +110,7 @@ def joined_rows(judge: Judge, database: str, table: str) -> list[str] | None:
         rows = error.rows
     except pymysql.MySQLError:  # a table that cannot be read equals none
         return None
-    return [_text(row) for row in rows]
+    return [names.leave(_text(row)) for row in rows]
 
 
 def _text(row: Row) -> str:
@@ -110,8 +121,17 @@ def _place(database: str, table: str) -> str:
     return f"{quoted(database)}.{quoted(table)}"
 
 
-def _columns(described: tuple[Row, ...]) -> tuple[tuple[str, str], ...]:
-    return tuple((str(row[0]), str(row[1])) for row in described)
+def _columns(described: tuple[Row, ...]) -> tuple[tuple[str | None, ...], ...]:
+    return tuple(tuple(None if v is None else str(v) for v in row) for row in described)
+
+
+def _definitions(judge: Judge, database: str) -> dict[str, str]:
+    """The SELECT of each view; none is run."""
+    question = (
+        "SELECT TABLE_NAME, VIEW_DEFINITION FROM information_schema.VIEWS "
+        f"WHERE TABLE_SCHEMA = {literal(database)}"
+    )
+    return {str(name): str(definition) for name, definition in judge.run(question)[0]}
 
 
 def _kinds(judge: Judge, database: str) -> dict[str, str]:

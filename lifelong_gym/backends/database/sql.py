@@ -10,15 +10,13 @@ from lifelong_gym.backends.database.ranking import ranked
 __all__ = ["count_statements", "has_top_level_order_by", "is_complete", "ranked"]
 
 _BODIES = frozenset({"PROCEDURE", "FUNCTION", "TRIGGER", "EVENT"})
-_BEFORE_BODY = frozenset(
-    {"CREATE", "ALTER", "OR", "REPLACE", "DEFINER", "AGGREGATE", "IF", "NOT", "EXISTS"}
-)
+_COMPOUND = frozenset({"LOOP", "WHILE", "REPEAT", "THEN"})
 
 
 def count_statements(sql: str) -> int:
     r"""How many statements `sql` holds.
 
-    A routine, trigger or event is one, whatever is in its body. A text that cannot be
+    A routine, trigger or event is one, with all the statements of its body. A text that cannot be
     taken apart counts as one: the server will say what is wrong with it.
 
     Examples:
@@ -30,15 +28,36 @@ def count_statements(sql: str) -> int:
     tokens = tokens_of(sql)
     if tokens is None:
         return 1
-    marks = [token.token_type.name == "SEMICOLON" for token in tokens]
-    starts = [
-        index for index, mark in enumerate(marks) if not mark and (not index or marks[index - 1])
+    words = [
+        ";" if token.token_type.name == "SEMICOLON" else word
+        for token, word in zip(tokens, words_of(tokens), strict=True)
     ]
-    words = words_of(tokens)
-    for number, start in enumerate(starts):
-        if _has_body(words[start:]):
-            return number + 1
-    return len(starts)
+    count, position = 0, 0
+    while position < len(words):
+        if words[position] != ";":
+            count += 1
+            position += _length(words[position:])
+        position += 1
+    return count
+
+
+def _length(words: list[str]) -> int:
+    """How many tokens the first statement has."""
+    first = words.index(";") if ";" in words else len(words)
+    if not _has_body(words):
+        return first
+    if "BEGIN" not in words[: first + 1]:
+        is_compound = _COMPOUND & set(words[: first + 1])
+        return len(words) if is_compound else first
+    depth = 0
+    for index, (word, following) in enumerate(pairwise([*words, ""])):
+        if word in {"BEGIN", "CASE"} and (not index or words[index - 1] != "END"):
+            depth += 1
+        elif word == "END" and following not in _COMPOUND | {"IF"}:
+            depth -= 1
+        elif word == ";" and depth <= 0:
+            return index
+    return len(words)
 
 
 def _has_body(words: list[str]) -> bool:

@@ -90,13 +90,13 @@ class MySQLWorkspace(Workspace):
         """Reads the whole database as a judge; see `Workspace.snapshot`."""
         self._check_usable()
         self._leave_session()
-        return snapshots.read(self._judge, self._names.database)
+        return snapshots.read(self._judge, self._names)
 
     def joined_rows(self, table: str) -> list[str] | None:
         """`CONCAT_WS(',', ...)` over every row; see `Workspace.joined_rows`."""
         self._check_usable()
         self._leave_session()
-        return snapshots.joined_rows(self._judge, self._names.database, table)
+        return snapshots.joined_rows(self._judge, self._names, table)
 
     def close(self) -> None:
         """Drops the database and its account; twice is fine."""

@@ -26,6 +26,7 @@ from lifelong_gym.core import Task
 from lifelong_gym.errors import UsageError
 from lifelong_gym.tasks.database import DatabaseTask
 from lifelong_gym.tasks.entries import Entry, read_entries
+from lifelong_gym.tasks.knowledge_graph import KnowledgeGraphTask
 from lifelong_gym.tasks.reference import Reference, located
 from lifelong_gym.tasks.sources.source import Source
 
@@ -33,7 +34,7 @@ NAME = "agentbench"
 
 _CHANGES = ("INSERT", "UPDATE", "DELETE")
 _MD5 = re.compile(r"[0-9a-f]{32}")
-_SPLITS = {"dev": "dev", "standard": "test"}
+_SPLITS = {"dev": "dev", "standard": "test", "std": "test"}
 
 
 class _Part(pydantic.BaseModel):
@@ -175,6 +176,34 @@ def _checksum(entry: Entry, nested: str) -> str | None:
     return str(found[0])
 
 
+class _GraphAnswer(_Part):
+    answer_argument: str
+
+
+class _GraphEntry(_Part):
+    question: str
+    entities: dict[str, str]
+    s_expression: str = ""
+    actions: Annotated[tuple[str, ...], pydantic.Field(min_length=1)]
+    answer: tuple[_GraphAnswer, ...]
+
+
+def _graph_task(entry: Entry, task_id: str, split: str | None) -> KnowledgeGraphTask:
+    published = entry.read_as(_GraphEntry)
+    fields = {
+        "id": task_id,
+        "instruction": published.question,
+        "skills": sorted({action.partition("(")[0] for action in published.actions}),
+        "source": NAME,
+        "split": split,
+        "entities": [{"name": name, "id": i} for name, i in published.entities.items()],
+        "expression": published.s_expression,
+        "actions": published.actions,
+        "answer": [answer.answer_argument for answer in published.answer],
+    }
+    return entry.read_as(KnowledgeGraphTask, fields)
+
+
 PUBLISHED = {
     "database": Published(
         folder="dbbench",
@@ -182,6 +211,13 @@ PUBLISHED = {
         default_split="dev",
         marks=frozenset({"description", "table", "type"}),
         task=_database_task,
+    ),
+    "knowledge_graph": Published(
+        folder="knowledgegraph",
+        files={"dev": ("dev.json",), "test": ("std.json", "test.json")},
+        default_split="dev",
+        marks=frozenset({"question", "entities", "actions"}),
+        task=_graph_task,
     ),
 }
 """Domain to the form that its tasks are published in."""

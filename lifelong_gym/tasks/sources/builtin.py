@@ -15,7 +15,23 @@ def _database() -> Sequence[Task]:
     return TASKS
 
 
-_TASKS: dict[str, Callable[[], Sequence[Task]]] = {"database": _database}
+def _knowledge_graph() -> Sequence[Task]:
+    from lifelong_gym.tasks.builtin.knowledge_graph import TASKS
+
+    return TASKS
+
+
+def _operating_system() -> Sequence[Task]:
+    from lifelong_gym.tasks.builtin.operating_system import TASKS
+
+    return TASKS
+
+
+_TASKS: dict[str, Callable[[], Sequence[Task]]] = {
+    "database": _database,
+    "knowledge_graph": _knowledge_graph,
+    "operating_system": _operating_system,
+}
 
 
 def read(reference: Reference, domain: str) -> Sequence[Task]:

@@ -10,7 +10,7 @@ import ast
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import pydantic
 
@@ -19,6 +19,8 @@ from lifelong_gym.core import Task
 from lifelong_gym.errors import UsageError
 from lifelong_gym.tasks.database import DatabaseTask
 from lifelong_gym.tasks.entries import Entry, check_ids, read_entries, refuse_half_characters
+from lifelong_gym.tasks.knowledge_graph import KnowledgeGraphTask
+from lifelong_gym.tasks.operating_system import OperatingSystemTask
 from lifelong_gym.tasks.reference import Reference, located
 from lifelong_gym.tasks.sources.source import Source
 
@@ -75,6 +77,32 @@ class _DatabaseEntry(_Part):
     skill_list: Annotated[tuple[str, ...], _Nested]
 
 
+class _GraphEntry(_Part):
+    question: str
+    entity_dict: Annotated[dict[str, str], _Nested]
+    s_expression: str
+    action_list: Annotated[tuple[str, ...], _Nested]
+    answer_list: Annotated[tuple[str, ...], _Nested]
+    skill_list: Annotated[tuple[str, ...], _Nested]
+
+
+class _Script(_Part):
+    command_name: Literal["bash"]
+    script: str
+
+
+class _Evaluation(_Part):
+    evaluation_command_item: _Script
+    ground_truth_command_item: _Script
+
+
+class _OperatingSystemEntry(_Part):
+    instruction: str
+    initialization_command_item: Annotated[_Script, _Nested]
+    evaluation_info: Annotated[_Evaluation, _Nested]
+    skill_list: Annotated[tuple[str, ...], _Nested]
+
+
 @dataclass(frozen=True, slots=True)
 class Published:
     """How a domain's tasks are published.
@@ -123,8 +151,46 @@ def _database_task(entry: Entry, task_id: str) -> DatabaseTask:
     return entry.read_as(DatabaseTask, fields)
 
 
+def _graph_task(entry: Entry, task_id: str) -> KnowledgeGraphTask:
+    published = entry.read_as(_GraphEntry)
+    fields = {
+        "id": task_id,
+        "instruction": published.question,
+        "skills": published.skill_list,
+        "source": NAME,
+        "entities": [{"name": name, "id": i} for name, i in published.entity_dict.items()],
+        "expression": published.s_expression,
+        "actions": published.action_list,
+        "answer": published.answer_list,
+    }
+    return entry.read_as(KnowledgeGraphTask, fields)
+
+
+def _operating_system_task(entry: Entry, task_id: str) -> OperatingSystemTask:
+    published = entry.read_as(_OperatingSystemEntry)
+    scripts = published.evaluation_info
+    fields = {
+        "id": task_id,
+        "instruction": published.instruction,
+        "skills": published.skill_list,
+        "source": NAME,
+        "setup": published.initialization_command_item.script,
+        "check": scripts.evaluation_command_item.script,
+        "solution": scripts.ground_truth_command_item.script,
+    }
+    return entry.read_as(OperatingSystemTask, fields)
+
+
 PUBLISHED = {
     "database": Published("db_bench", frozenset({"answer_info", "table_info"}), _database_task),
+    "knowledge_graph": Published(
+        "knowledge_graph", frozenset({"entity_dict", "answer_list"}), _graph_task
+    ),
+    "operating_system": Published(
+        "os_interaction",
+        frozenset({"initialization_command_item", "evaluation_info"}),
+        _operating_system_task,
+    ),
 }
 """Domain to the form that its tasks are published in."""
 

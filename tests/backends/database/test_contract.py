@@ -8,7 +8,6 @@ from lifelong_gym.backends.database import (
     Database,
     QueryError,
     Table,
-    TableState,
     Workspace,
 )
 from lifelong_gym.errors import BackendError
@@ -178,8 +177,8 @@ def test_a_snapshot_holds_columns_and_rows(workspace):
     state = workspace.snapshot()
 
     assert list(state) == ["people"]
-    assert [name for name, _ in state["people"].columns] == ["id", "name", "score"]
-    assert state["people"].columns[1] == ("name", "text")
+    assert [name for name, *_ in state["people"].columns] == ["id", "name", "score"]
+    assert state["people"].columns[1][:4] == ("name", "text", "YES", "")
     assert set(state["people"].rows) == ROWS
     assert state["people"].kind == "BASE TABLE"
 
@@ -204,8 +203,40 @@ def test_a_new_table_and_a_changed_column_show(workspace):
     workspace.execute("ALTER TABLE people ADD COLUMN more VARCHAR(20)")
     state = workspace.snapshot()
 
-    assert state["extra"] == TableState(columns=(("a", state["extra"].columns[0][1]),), rows=())
-    assert state["people"].columns[-1] == ("more", "varchar(20)")
+    assert state["extra"].rows == ()
+    assert [column[0] for column in state["extra"].columns] == ["a"]
+    assert state["people"].columns[-1][:2] == ("more", "varchar(20)")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "ALTER TABLE people MODIFY name VARCHAR(50) NOT NULL DEFAULT 'x'",
+        "ALTER TABLE people ALTER COLUMN id SET DEFAULT 7",
+        "CREATE INDEX by_id ON people (id)",
+    ],
+)
+def test_null_defaults_and_keys_show(workspace, change):
+    before = workspace.snapshot()
+    workspace.execute("UPDATE people SET name = '' WHERE name IS NULL")
+    workspace.execute(change)
+
+    assert workspace.snapshot()["people"].columns != before["people"].columns
+
+
+def test_what_a_view_selects_shows_under_the_agents_names(workspace):
+    workspace.execute("CREATE VIEW v AS SELECT id FROM people WHERE id > 1")
+    definition = workspace.snapshot()["v"].definition
+
+    assert "1" in definition
+    assert "lifelonggym" not in definition
+
+
+def test_a_snapshot_has_the_agents_names(workspace):
+    workspace.execute("CREATE TABLE task_database (a TEXT)")
+    workspace.execute("INSERT INTO task_database VALUES (DATABASE()), ('task_database')")
+
+    assert workspace.snapshot()["task_database"].rows == (("task_database",), ("task_database",))
 
 
 def test_a_view_is_listed_and_not_run(workspace):

@@ -113,10 +113,41 @@ def test_a_table_too_large_for_a_judge_is_marked(database):
         workspace.execute("INSERT INTO big VALUES (REPEAT('x', 1000))")
         for _ in range(6):
             workspace.execute("INSERT INTO big SELECT a FROM big")
-        state = snapshots.read(workspace._judge, workspace._names.database, most_bytes=10_000)
+        state = snapshots.read(workspace._judge, workspace._names, most_bytes=10_000)
         assert state["big"].is_cut
         assert len(state["big"].rows) == 10
         assert len(workspace.snapshot()["big"].rows) == 64
+    finally:
+        workspace.close()
+
+
+def test_a_procedure_that_returns_nothing_for_ever_is_stopped(workspace):
+    loop = "WHILE TRUE DO SELECT id FROM people WHERE FALSE; END WHILE"
+    try:
+        workspace.execute(f"CREATE PROCEDURE p() BEGIN {loop}; END")
+        workspace.execute("SET max_statement_time = 0")
+    except QueryError as error:
+        pytest.skip(f"not for this server: {error.message}")
+    with pytest.raises(QueryError) as caught:
+        workspace.execute("CALL p()")
+
+    assert caught.value.message == STOPPED
+    assert workspace.execute("SELECT 1").rows == ((1,),)
+
+
+def test_columns_that_take_for_ever_do_not_hold_a_judge_up(database):
+    workspace = database.create([])
+    try:
+        costly = "LENGTH(REPEAT(MD5(a), 1500000))"
+        try:
+            workspace.execute(f"CREATE TABLE t (a INT, b INT AS ({costly}) VIRTUAL)")
+        except QueryError as error:
+            pytest.skip(f"this server has no such column: {error.message}")
+        with contextlib.suppress(QueryError):
+            workspace.execute("INSERT INTO t (a) VALUES " + ", ".join(["(1)"] * 3000))
+        started = time.monotonic()
+        workspace.snapshot()
+        assert time.monotonic() - started < 20
     finally:
         workspace.close()
 

@@ -40,7 +40,7 @@ def test_an_unknown_reference_is_refused_with_the_choices(reference):
 
 @pytest.mark.parametrize("limit", [0, -1, float("nan")])
 def test_a_limit_is_a_positive_time(limit):
-    with pytest.raises(UsageError, match="more than 0"):
+    with pytest.raises(UsageError, match="a number above 0"):
         open_database("local", statement_timeout_s=limit)
 
 

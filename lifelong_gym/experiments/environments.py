@@ -1,4 +1,4 @@
-"""Environments from what was typed: ids, arguments, and what is wrong with them."""
+"""Environments from settings: ids, arguments, and what is wrong with them."""
 
 from __future__ import annotations
 
@@ -13,41 +13,62 @@ from gymnasium.envs.registration import EnvSpec, load_env_creator
 
 from lifelong_gym.envs import full_id
 from lifelong_gym.errors import UsageError
+from lifelong_gym.experiments.settings import EnvTable
+from lifelong_gym.experiments.source import Source
 
 if TYPE_CHECKING:
     from lifelong_gym.core import LanguageEnv
 
+_OPTIONS = Source()
 
-def make_env(
-    env_id: str, tasks: str | None = None, pairs: Iterable[str] = ()
-) -> gymnasium.Env[str, Any]:
-    """Makes an environment from texts.
+
+def make_env(table: EnvTable, source: Source = _OPTIONS) -> gymnasium.Env[str, Any]:
+    """Makes the environment of an experiment.
 
     Args:
-        env_id: A registered id; the namespace may be left out.
-        tasks: A task reference; None leaves the environment's default.
-        pairs: Its other arguments, each `KEY=VALUE`.
+        table: Its id, tasks and arguments.
+        source: Where they came from.
 
     Raises:
         UsageError: There is no such environment or argument, or a value does not fit.
     """
-    spec = find_spec(env_id)
-    values = read_pairs(pairs)
-    if "tasks" in values:
-        raise UsageError("the tasks are not an --env-arg: give their reference by itself")
-    if tasks is not None:
-        values["tasks"] = tasks
-    _check(spec, values)
+    with source.blaming("[env]"):
+        spec = find_spec(table.id, source)
+        if "tasks" in table.args:
+            raise UsageError(
+                f"{source.name('[env] args.tasks')}: the tasks are not an argument like the "
+                "others: give their reference by itself"
+            )
+        values = dict(source.resolved(table.args))
+        if table.tasks is not None:
+            values["tasks"] = _resolved_tasks(table.tasks, source)
+        _check(spec, values, source)
+        try:
+            # The passive checker fails in `step` where the first `reset` did and was tried again.
+            return gymnasium.make(spec, disable_env_checker=True, **values)
+        except TypeError as error:
+            # Gymnasium's own message would print every argument, passwords included.
+            raise (error.__cause__ or error) from None
+
+
+def _resolved_tasks(reference: str, source: Source) -> str:
+    if source.file is None:
+        return reference
+    from lifelong_gym.tasks.reference import resolve
+    from lifelong_gym.tasks.sources import SOURCES
+
     try:
-        # The passive checker fails in `step` where the first `reset` did and was tried again.
-        return gymnasium.make(spec, disable_env_checker=True, **values)
-    except TypeError as error:
-        # Gymnasium's own message would print every argument, passwords included.
-        raise (error.__cause__ or error) from None
+        return resolve(reference, source.base, SOURCES)
+    except UsageError:  # an environment of one's own may read its tasks as it likes
+        return reference
 
 
-def find_spec(env_id: str) -> EnvSpec:
+def find_spec(env_id: str, source: Source = _OPTIONS) -> EnvSpec:
     """The registered environment of that id, which may begin with `module:`.
+
+    Args:
+        env_id: The id; the namespace may be left out.
+        source: Where it came from.
 
     Raises:
         UsageError: There is none.
@@ -55,10 +76,13 @@ def find_spec(env_id: str) -> EnvSpec:
     module, _, name = env_id.rpartition(":")
     try:
         if module:
+            source.make_importable()
             importlib.import_module(module)
         return gymnasium.spec(name if name in gymnasium.registry else full_id(name))
     except (gymnasium.error.Error, ImportError) as error:
-        raise UsageError(f"--env {env_id}: {error} See `lifelong-gym envs`") from error
+        raise UsageError(
+            f"{source.name('[env] id')} {env_id}: {error} See `lifelong-gym envs`"
+        ) from error
 
 
 def arguments_of(spec: EnvSpec) -> dict[str, inspect.Parameter]:
@@ -111,11 +135,11 @@ def read_value(text: str) -> Any:
 def _creator(spec: EnvSpec) -> Callable[..., Any]:
     entry_point = spec.entry_point
     if entry_point is None:
-        raise UsageError(f"--env {spec.id} has no entry point, so it cannot be made")
+        raise UsageError(f"{spec.id} has no entry point, so it cannot be made")
     return load_env_creator(entry_point) if isinstance(entry_point, str) else entry_point
 
 
-def _check(spec: EnvSpec, values: Mapping[str, Any]) -> None:
+def _check(spec: EnvSpec, values: Mapping[str, Any], source: Source) -> None:
     known = arguments_of(spec)
     for name in values:
         if name not in known:
@@ -125,11 +149,11 @@ def _check(spec: EnvSpec, values: Mapping[str, Any]) -> None:
     given = {*values, *spec.kwargs}
     for name, parameter in known.items():
         if parameter.default is parameter.empty and name not in given:
-            raise UsageError(f"{spec.id} needs an argument {name}: add --env-arg {name}=VALUE")
+            raise UsageError(f"{spec.id} needs {source.name(f'[env] args.{name}')}")
     hints = _hints(_creator(spec))
     for name, value in values.items():
         if name in hints:
-            _check_type(name, value, hints[name])
+            _check_type(source.name(f"[env] args.{name}"), value, hints[name])
 
 
 def _hints(creator: Callable[..., Any]) -> dict[str, Any]:
@@ -145,11 +169,20 @@ def _hints(creator: Callable[..., Any]) -> dict[str, Any]:
 def _check_type(name: str, value: Any, hint: Any) -> None:
     import pydantic
 
-    adapter: pydantic.TypeAdapter[Any] = pydantic.TypeAdapter(hint)
+    # Objects may stand beside the plain values of an argument; no text can mean one.
+    objects = pydantic.ConfigDict(arbitrary_types_allowed=True)
+    try:
+        adapter: pydantic.TypeAdapter[Any] = pydantic.TypeAdapter(hint, config=objects)
+    except pydantic.PydanticUserError:  # a class with a configuration of its own
+        return
     try:
         adapter.validate_json(json.dumps(value), strict=True)
     except pydantic.ValidationError as error:
-        reasons = dict.fromkeys(found["msg"].removeprefix("Input ") for found in error.errors())
+        reasons = dict.fromkeys(
+            found["msg"].removeprefix("Input ")
+            for found in error.errors()
+            if found["type"] not in ("is_instance_of", "needs_python_object")
+        )
         raise UsageError(
-            f"--env-arg {name} {' or '.join(reasons).replace('should', 'must', 1)}, got {value!r}"
+            f"{name} {' or '.join(reasons).replace('should', 'must', 1)}, got {value!r}"
         ) from None
