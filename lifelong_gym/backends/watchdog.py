@@ -48,7 +48,12 @@ def main() -> int:
     folder = Path(sys.argv[1])
     if os.fork():  # the starter waits for this process, and never for the one that stays
         os._exit(0)
-    orders = json.loads(sys.stdin.buffer.readline())
+    line = sys.stdin.buffer.readline()
+    if not line.endswith(b"\n"):  # the starter was killed before it could say what to run
+        with contextlib.suppress(OSError):
+            _remove(folder, (folder / "data").read_text(), None, started=True)
+        return 1
+    orders = json.loads(line)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     wake = _wake_on_child_end()

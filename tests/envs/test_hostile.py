@@ -64,20 +64,21 @@ import sys
 from tests.envs.test_hostile import SCRIPTS, make, operation
 env = make(sys.argv[1])
 env.reset()
-for statement in SCRIPTS[sys.argv[2]].statements[:-1]:
+*statements, last = SCRIPTS[sys.argv[2]].statements
+for statement in statements:
     env.step(operation(statement))
-print("ready", flush=True)
-env.step(operation(SCRIPTS[sys.argv[2]].statements[-1]))
-print("done", flush=True)
+print(env._database._connected().id, flush=True)
+env.step(operation(last))
 sys.stdin.read()
 """
 
 
-def leftovers(env):
-    """The databases on the server, without those of the environment that asks."""
+def left_of(maker, env):
+    """The databases and accounts of one `Judge` that the server of `env` has."""
     judge = env._database._connected()
-    found = judge.run("SHOW DATABASES LIKE 'lifelonggym%'")[0]
-    return {name for (name,) in found if judge.id not in name}
+    databases = judge.run(f"SHOW DATABASES LIKE 'lifelonggym{maker}%'")[0]
+    accounts = judge.run(f"SELECT user FROM mysql.user WHERE user LIKE 'lifelonggym{maker}%'")[0]
+    return {name for (name,) in (*databases, *accounts)}
 
 
 @pytest.mark.slow
@@ -86,31 +87,23 @@ def leftovers(env):
 )
 def test_what_a_killed_run_left_goes_at_the_next_start(envs, name):
     attacked, guard = envs
-    attacked.close()
-    driver = guard.backend["name"]
     run = subprocess.Popen(
-        [sys.executable, "-c", KILLED, driver, name],
+        [sys.executable, "-c", KILLED, guard.backend["name"], name],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         cwd=Path(__file__).parents[2],
+        text=True,
     )
-    with run, run.stdin, run.stdout:
-        run.stdout.readline()
-        assert len(leftovers(guard)) == 1
+    with run:
+        maker = run.stdout.readline().strip()
+        assert len(left_of(maker, guard)) == 2
         run.kill()
-    deadline = time.monotonic() + MOST_S
-    while leftovers(guard) and time.monotonic() < deadline:
+    deadline = time.monotonic() + 3 * MOST_S
+    while left_of(maker, guard) and time.monotonic() < deadline:
         attacked.close()
         attacked.reset()  # a new start
-        mine = attacked._database._connected().id
-        if all(mine in left for left in leftovers(guard)):
-            break
-        time.sleep(0.1)
 
-    assert all(mine in left for left in leftovers(guard))
-    accounts = guard._database._connected().run("SELECT user FROM mysql.user")[0]
-    makers = {mine, guard._database._connected().id}
-    assert {str(user)[11:21] for (user,) in accounts if user.startswith("lifelonggym")} <= makers
+    assert left_of(maker, guard) == set()
 
 
 @pytest.mark.slow

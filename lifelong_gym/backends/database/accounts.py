@@ -80,7 +80,7 @@ class Accounts:
         except TimeoutError:  # the server is at it
             self._left.append(names)
         except pymysql.MySQLError:
-            self._judge.roll_back_prepared()  # an XA transaction keeps its locks
+            self._roll_back_prepared()  # an XA transaction keeps its locks
             self._discard(names)
         else:
             self._free.append(Account(names, account.password, is_used=True))
@@ -110,6 +110,14 @@ class Accounts:
             self.remove(names)
         except (pymysql.MySQLError, TimeoutError):
             self._left.append(names)
+
+    def _roll_back_prepared(self) -> None:
+        """Rolls back every XA transaction whose connection is gone."""
+        for _, gtrid_length, _, data in self._judge.run("XA RECOVER")[0]:
+            data = data.encode("utf-8", "surrogateescape") if isinstance(data, str) else data
+            gtrid, bqual = data[:gtrid_length].hex(), data[gtrid_length:].hex()
+            with contextlib.suppress(pymysql.MySQLError):  # a living connection holds it
+                self._judge.run(f"XA ROLLBACK X'{gtrid}', X'{bqual}'")
 
     def _empty(self, names: Names) -> None:
         self._drop(names, self._create(names))

@@ -111,8 +111,16 @@ class Judge:
                 cursor.execute(f"SET wait_timeout={_A_YEAR_S}")
 
     def _is_abandoned(self, maker: str) -> bool:
-        """Whether the `Judge` that made a database is gone: each holds a lock while it lives."""
-        return bool(self.run(f"SELECT IS_FREE_LOCK('{PREFIX}{maker}')")[0][0][0])
+        """Whether the `Judge` that made a database is gone: each holds a lock while it lives.
+
+        On seekdb the lock of a connection that was cut off stays; the connection does not.
+        """
+        holder = self.run(f"SELECT IS_USED_LOCK('{PREFIX}{maker}')")[0][0][0]
+        return holder is None or (self.endpoint.is_private and not self._is_connected(holder))
+
+    def _is_connected(self, thread: int) -> bool:
+        question = f"SELECT 1 FROM information_schema.PROCESSLIST WHERE ID = {thread}"
+        return bool(self.run(question)[0])
 
     def run(self, *statements: str) -> list[tuple[Row, ...]]:
         """The rows of each statement, in one round trip.
@@ -244,8 +252,7 @@ class Judge:
         """Ends a connection and waits until it is gone, with its locks."""
         self._kill(f"KILL {thread}")
         deadline = time.monotonic() + _ENDED_WITHIN_S
-        question = f"SELECT 1 FROM information_schema.PROCESSLIST WHERE ID = {thread}"
-        while self.run(question)[0] and time.monotonic() < deadline:
+        while self._is_connected(thread) and time.monotonic() < deadline:
             time.sleep(0.005)
 
     def _kill(self, statement: str) -> None:
@@ -256,14 +263,6 @@ class Judge:
         except pymysql.MySQLError as error:
             if error.args[0] != _NO_SUCH_THREAD and self.endpoint.is_private:
                 raise BackendError(f"{statement} was refused: {error.args[-1]}") from error
-
-    def roll_back_prepared(self) -> None:
-        """Rolls back every XA transaction whose connection is gone."""
-        for _, gtrid_length, _, data in self.run("XA RECOVER")[0]:
-            data = data.encode("utf-8", "surrogateescape") if isinstance(data, str) else data
-            gtrid, bqual = data[:gtrid_length].hex(), data[gtrid_length:].hex()
-            with contextlib.suppress(pymysql.MySQLError):  # a living connection holds it
-                self.run(f"XA ROLLBACK X'{gtrid}', X'{bqual}'")
 
     def close(self) -> None:
         """Ends the connections; in a forked child only lets go of the parent's."""

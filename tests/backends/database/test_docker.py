@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from lifelong_gym.backends.database import Column, Table, open_database
+from lifelong_gym.backends.servers import Orders, lease
 from lifelong_gym.errors import BackendUnavailableError, MissingExtraError
 
 ONE = Table(name="t", columns=(Column(name="a", type="INT"),), rows=((1,),))
@@ -114,7 +115,10 @@ def test_killing_it_all_during_the_start_leaves_nothing(api, own_folder, delay_s
     end(process)
 
     until(lambda: names(api) <= before)
-    until(lambda: not list(own_folder.glob("lifelong-gym-data-*")))
+    # Files alone may stay where nobody was there yet to remove them, until the next start.
+    orders = lambda data: Orders(serve=["sleep", "1000"], ready=str(data), hello={})  # noqa: E731
+    with contextlib.closing(lease("other", orders)):
+        until(lambda: len(list(own_folder.glob("lifelong-gym-data-*"))) == 1)
 
 
 @pytest.mark.slow
