@@ -18,7 +18,8 @@ USER = """
 import sys, time
 from lifelong_gym.backends.servers import Orders, lease
 held = lease("sleeper", lambda data: Orders(
-    serve=["/bin/sh", "-c", f"echo $$ > {data}/new; mv {data}/new {data}/pid; exec sleep 1000"], ready=f"{data}/pid",
+    serve=["/bin/sh", "-c", f"cd {data}; echo $$ > new; mv new pid; exec sleep 1000"],
+    ready=f"{data}/pid",
     hello={"pid_file": f"{data}/pid"}))
 print(open(held.hello["pid_file"]).read().strip(), flush=True)
 sys.stdin.read()
