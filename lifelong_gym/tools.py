@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from lifelong_gym.actions import Invalid
+from lifelong_gym.text import replace_surrogates
 
 
 def tool_calls(action: str) -> list[dict[str, Any]] | None:
@@ -106,7 +107,10 @@ def read_tool_call(
     except (ValueError, RecursionError):
         return Invalid(f"the arguments of {name} are not JSON. Expected a JSON object.")
     problem = _argument_problem(arguments, schemas[name])
-    return Invalid(f"{name}: {problem}") if problem else (name, arguments)
+    if problem:
+        return Invalid(f"{name}: {problem}")
+    # An escape in the arguments can hold half a character that the text around it cannot.
+    return name, {key: replace_surrogates(value) for key, value in arguments.items()}
 
 
 def _argument_problem(arguments: object, schema: Mapping[str, Any]) -> str | None:

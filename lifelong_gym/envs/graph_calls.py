@@ -8,7 +8,7 @@ the next comma or the closing parenthesis.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass
 
 _NAME = re.compile(r"[*_`]{0,3}(\w+)[ \t]*\(")
@@ -105,6 +105,11 @@ def _plain_end(text: str, position: int) -> int:
             return place
         depth += (character == "(") - (character == ")")
     return len(text)
+
+
+def plain_argument(argument: str, names: Container[str]) -> str:
+    """An argument of a tool call without blanks and quotes around it, unless it is a name."""
+    return argument if argument in names else _unquoted(argument.strip())
 
 
 def _unquoted(argument: str) -> str:

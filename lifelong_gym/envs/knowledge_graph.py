@@ -28,6 +28,7 @@ from lifelong_gym.envs.graph_acting import Acting
 from lifelong_gym.envs.graph_calls import (
     Call,
     call_payload,
+    plain_argument,
     read_call,
     variable_number,
     variable_payload,
@@ -159,8 +160,10 @@ class KnowledgeGraphEnv(LanguageEnv[KnowledgeGraphTask]):
         return Reply(success + rules.listed(made, left))
 
     def _grade(self, task: KnowledgeGraphTask) -> Grading:
-        submitted = None if self._answer is None else frozenset(self._answer.entities)
-        return grade_set(submitted, task.answer)
+        if self._answer is None:
+            return grade_set(None, task.answer)
+        submitted = frozenset(self._answer.entities)
+        return grade_set(submitted, task.answer, is_count=self._answer.is_count)
 
     def _give_up(self) -> None:
         self._graph.close()
@@ -189,7 +192,9 @@ class KnowledgeGraphEnv(LanguageEnv[KnowledgeGraphTask]):
             if isinstance(read, Invalid):
                 return read
             name, given = read
-            arguments = tuple(given[parameter] for parameter in rules.PARAMETERS[name])
+            arguments = tuple(
+                plain_argument(given[parameter], task.ids) for parameter in rules.PARAMETERS[name]
+            )
             return Call(FINAL_ANSWER if name == rules.FINAL_TOOL else name, arguments)
         action = read_action(text, _forms())
         if action is None:  # step has asked why_invalid before

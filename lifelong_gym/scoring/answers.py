@@ -15,12 +15,15 @@ _MOST_PARTIAL = 0.9
 """What a wrong answer is worth at most to `Grading.score`: 1 is for a right one."""
 
 
-def grade_set(answer: AbstractSet[str] | None, expected: Collection[str]) -> Grading:
+def grade_set(
+    answer: AbstractSet[str] | None, expected: Collection[str], *, is_count: bool = False
+) -> Grading:
     """Judges the set that an agent submitted.
 
     Args:
         answer: Its ids, or one number; None if nothing was submitted.
         expected: The right ids, or one number.
+        is_count: Whether the answer is a number: an entity whose id spells one is none.
 
     Returns:
         The verdict, with `f1`, `precision` and `recall`; two empty sets are equal.
@@ -29,11 +32,12 @@ def grade_set(answer: AbstractSet[str] | None, expected: Collection[str]) -> Gra
         >>> grade_set({"m.1", "m.2"}, ["m.1"]).details["precision"]
         0.5
     """
-    right = {_plain(item) for item in expected}
+    plain = _number if is_count else normal_id
+    right = {plain(item.strip()) for item in expected}
     if answer is None:
         details = {"f1": 0.0, "precision": 0.0, "recall": 0.0, "expected": len(right)}
         return Grading(success=False, reason="no answer was submitted", details=details)
-    given = {_plain(item) for item in answer}
+    given = {plain(item.strip()) for item in answer}
     common = len(given & right)
     measures = _measures(common, len(given), len(right))
     details = {**measures, "submitted": len(given), "expected": len(right)}
@@ -46,10 +50,9 @@ def grade_set(answer: AbstractSet[str] | None, expected: Collection[str]) -> Gra
     return Grading(success=False, reason=reason, score=score, details=details)
 
 
-def _plain(item: str) -> str:
-    """An id as the graph spells it, a number without its zeros."""
-    text = item.strip()
-    return str(int(text.partition(".")[0])) if _NUMBER.fullmatch(text) else normal_id(text)
+def _number(text: str) -> str:
+    """A number without its zeros; what is none, as it stands."""
+    return str(int(text.partition(".")[0])) if _NUMBER.fullmatch(text) else f"entity {text}"
 
 
 def _measures(common: int, given: int, right: int) -> dict[str, float]:

@@ -488,3 +488,28 @@ def test_observations_are_bounded_at_a_name():
     observation = say(env, f"get_relations({ONE})")
     assert len(observation.encode()) <= 170
     assert observation.endswith(" more]")
+
+
+def test_half_a_character_in_a_tool_call_is_an_observation():
+    env = gym.make("lifelong_gym/KnowledgeGraph-v0", action_format="tools")
+    env.reset(options={"task_id": "festival/directors"})
+    call = r'[{"function": {"name": "get_relations", "arguments": "{\"argument\": \"\\ud800\"}"}}]'
+    observation, _, terminated, *_ = env.step(call)
+    env.close()
+
+    assert "neither a Variable nor an entity" in observation
+    assert not terminated
+
+
+def test_blanks_and_quotes_around_a_tools_argument_do_not_count():
+    env = gym.make("lifelong_gym/KnowledgeGraph-v0", action_format="tools")
+    env.reset(options={"task_id": "festival/directors"})
+    name = env.unwrapped.task.entities[0].name
+    seen = [
+        env.step(tool_call("get_relations", {"argument": argument}))[0]
+        for argument in (name, f" {name} ", f"'{name}'")
+    ]
+    env.close()
+
+    assert "neither" not in seen[0]
+    assert len(set(seen)) <= 2  # the observation names the entity as it was written

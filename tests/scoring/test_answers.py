@@ -12,7 +12,6 @@ from lifelong_gym.scoring.answers import grade_set
     [
         ({"m.1", "m.2"}, ["m.2", "m.1"]),
         ({"45"}, ["45"]),
-        ({"45"}, ["45.0"]),
         ({"New%20York"}, ["New York"]),
         (set(), []),
     ],
@@ -60,3 +59,10 @@ def test_no_answer_is_wrong_even_where_nothing_is_right():
 
 def test_the_reason_names_a_few_ids():
     assert grade_set({"m.1"}, ["m.2"]).reason == "1 missing (m.2), 1 wrong (m.1)"
+
+
+def test_ids_that_spell_numbers_are_ids():
+    assert not grade_set({"7", "07"}, ["7"]).success
+    assert not grade_set({"07"}, ["7"]).success
+    assert grade_set({"7"}, ["7.0"], is_count=True).success
+    assert grade_set({"45"}, ["45.0"], is_count=True).success

@@ -5,7 +5,9 @@ The command prints nothing but a progress bar; `build_graph` is all of it.
 
 from __future__ import annotations
 
+import os
 import shutil
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -45,22 +47,36 @@ def build_graph(source: str | Path, output: str | Path, *, progress: bool = Fals
         UsageError: `source` is no graph or is malformed, or `output` is in use.
         MissingExtraError: pyoxigraph is not installed.
     """
-    found, folder = find_source(Path(source)), Path(output)
+    found, folder = find_source(Path(source)), Path(output).resolve()
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UsageError(f"{folder} is not empty: give a folder that does not exist yet")
-    part = folder.with_name(folder.name + ".part")
-    shutil.rmtree(part, ignore_errors=True)
+    part = _part_of(folder)
     try:
-        (part / INDEX_FOLDER).mkdir(parents=True)
+        (part / INDEX_FOLDER).mkdir()
         with _shown(found.size, progress) as tell:
             built = _build(found, part, tell)
-        folder.parent.mkdir(parents=True, exist_ok=True)
+        part.chmod(0o777 & ~_umask())
         part.replace(folder)
     except OSError as error:
         raise UsageError(f"{folder} cannot be written: {error}") from error
     finally:
         shutil.rmtree(part, ignore_errors=True)
     return Built(folder, *built)
+
+
+def _part_of(folder: Path) -> Path:
+    """A new folder beside the one to build: nobody else's, whatever it is called."""
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        return Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
+    except OSError as error:
+        raise UsageError(f"{folder} cannot be written: {error}") from error
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
 
 
 def _build(source: Source, folder: Path, tell: Progress) -> tuple[int, int]:

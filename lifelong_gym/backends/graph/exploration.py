@@ -47,6 +47,11 @@ class Variable:
     length: int
 
     @property
+    def is_count(self) -> bool:
+        """Whether it is a number and no set of entities."""
+        return isinstance(self.expression, Count)
+
+    @property
     def is_final(self) -> bool:
         """Whether it can only be the final answer."""
         return isinstance(self.expression, Count | Extreme)

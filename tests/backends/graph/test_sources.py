@@ -195,3 +195,14 @@ def test_an_empty_graph_is_a_graph(tmp_path, prefix):
     assert graph.relations(frozenset({"m.a"}), SOON) == []
     assert len(graph.neighbors(frozenset({"m.a"}), "r.to", SOON)) == 0
     assert len(graph.extreme(frozenset({"m.a"}), "v.n", SOON, largest=True)) == 0
+
+
+def test_building_touches_no_folder_of_somebody_else(tmp_path):
+    pytest.importorskip("pyoxigraph")
+    source = tmp_path / "built.part"
+    source.mkdir()
+    (source / "triples.tsv").write_text("m.a\tpeople.person.friend\tm.b\n")
+    build_graph(source, tmp_path / "built")
+
+    assert (source / "triples.tsv").is_file()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["built", "built.part"]
