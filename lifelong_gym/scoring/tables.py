@@ -61,8 +61,9 @@ def _grade_table(name: str, found: TableState, expected: TableState) -> Grading 
             found=str(found.columns),
         )
     if found.definition != expected.definition:
+        what = "the view" if found.kind == "VIEW" else "a key or an option of"
         return _wrong(
-            f"the view {name!r} is not what it should be",
+            f"{what} {name!r} is not what it should be",
             expected=expected.definition,
             found=found.definition,
         )

@@ -84,16 +84,16 @@ class TableState:
     """A table as a judge sees it.
 
     Attributes:
-        columns: Each column in order, as the server describes it: name, full type, whether
-            it takes NULL, its key, its default and what else it says.
+        columns: Each column in order, as the server describes it: its name, and its type
+            with what follows, whether it takes NULL, its default.
         rows: Every row, in no particular order; empty for a view, which is never run.
         kind: `"BASE TABLE"` or `"VIEW"`.
         is_cut: Whether rows are missing because an agent made the table too large to read,
             or unreadable: never the right state of a task.
-        definition: The SELECT of a view.
+        definition: The SELECT of a view; the keys and options of a table.
     """
 
-    columns: tuple[tuple[str | None, ...], ...]
+    columns: tuple[tuple[str, str], ...]
     rows: tuple[Row, ...]
     kind: str = "BASE TABLE"
     is_cut: bool = False

@@ -178,7 +178,7 @@ def test_a_snapshot_holds_columns_and_rows(workspace):
 
     assert list(state) == ["people"]
     assert [name for name, *_ in state["people"].columns] == ["id", "name", "score"]
-    assert state["people"].columns[1][:4] == ("name", "text", "YES", "")
+    assert state["people"].columns[1][1].split()[0] == "text"
     assert set(state["people"].rows) == ROWS
     assert state["people"].kind == "BASE TABLE"
 
@@ -205,7 +205,8 @@ def test_a_new_table_and_a_changed_column_show(workspace):
 
     assert state["extra"].rows == ()
     assert [column[0] for column in state["extra"].columns] == ["a"]
-    assert state["people"].columns[-1][:2] == ("more", "varchar(20)")
+    assert state["people"].columns[-1][0] == "more"
+    assert state["people"].columns[-1][1].startswith("varchar(20)")
 
 
 @pytest.mark.parametrize(
@@ -221,7 +222,9 @@ def test_null_defaults_and_keys_show(workspace, change):
     workspace.execute("UPDATE people SET name = '' WHERE name IS NULL")
     workspace.execute(change)
 
-    assert workspace.snapshot()["people"].columns != before["people"].columns
+    after = workspace.snapshot()["people"]
+    before = before["people"]
+    assert (after.columns, after.definition) != (before.columns, before.definition)
 
 
 def test_what_a_view_selects_shows_under_the_agents_names(workspace):
