@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from lifelong_gym.errors import (
-    BackendUnavailableError,
     RunPaused,
     SettingsChangedError,
     UsageError,
@@ -141,7 +140,7 @@ def test_what_the_system_broke_is_retried_by_the_worker_and_later_again(parallel
         pytest.param("usage", UsageError, "no such thing", marks=pytest.mark.slow),
         ("paused", RunPaused, "the budget is spent"),
         pytest.param("unsendable", RunPaused, "3 of 5 are spent", marks=pytest.mark.slow),
-        pytest.param("unavailable", BackendUnavailableError, "no server", marks=pytest.mark.slow),
+        pytest.param("unavailable", RunPaused, "went away: no server", marks=pytest.mark.slow),
         pytest.param("bug", ZeroDivisionError, "a bug", marks=pytest.mark.slow),
         ("killed", RunPaused, "ended by SIGKILL"),
     ],
