@@ -113,6 +113,7 @@ class DatabaseEnv(LanguageEnv[DatabaseTask]):
         self._database = database
         self._workspace: Workspace | None = None
         self._answer: str | None = None
+        self._last_read: tuple[str, Action | Invalid] | None = None
 
     @property
     def tools(self) -> list[dict[str, Any]]:
@@ -177,6 +178,12 @@ class DatabaseEnv(LanguageEnv[DatabaseTask]):
     # Reading and writing actions -------------------------------------------------------
 
     def _read(self, text: str) -> Action | Invalid:
+        """Reads a reply; `step` asks twice, for `why_invalid` and to carry it out."""
+        if self._last_read is None or self._last_read[0] != text:
+            self._last_read = text, self._read_anew(text)
+        return self._last_read[1]
+
+    def _read_anew(self, text: str) -> Action | Invalid:
         action = self._read_text(text) if self.action_format == "text" else self._read_call(text)
         if isinstance(action, Action) and action.name == "Operation":
             return _one_statement(action)
