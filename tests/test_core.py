@@ -403,6 +403,8 @@ def test_closing_twice_is_fine():
     env.close()
     env.close()
 
+    assert env.reset(options={"task_index": 0})[1]["task_id"] == "task-0"
+
 
 def test_a_grading_has_no_score_of_its_own():
     assert Grading(success=False, reason="no").score == 0.0
