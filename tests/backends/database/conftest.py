@@ -73,6 +73,15 @@ def _warm_up(workspace: Workspace) -> None:
     workspace.close()
 
 
+@pytest.fixture
+def needs_local() -> None:
+    """Skips where the machine has no MariaDB or MySQL."""
+    try:
+        find_program()
+    except BackendUnavailableError as error:
+        pytest.skip(str(error))
+
+
 @pytest.fixture(scope="session")
 def server_url(runtime: Path) -> Iterator[str]:
     """A server as a user would have one: it listens on TCP and has an account with rights."""

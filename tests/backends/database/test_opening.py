@@ -193,6 +193,7 @@ def _play(database, answers):
     database.close()
 
 
+@pytest.mark.usefixtures("needs_local")
 @pytest.mark.parametrize("method", ["fork", "spawn"])
 def test_every_process_has_its_own_workspaces(method):
     context = multiprocessing.get_context(method)
@@ -209,6 +210,7 @@ def test_every_process_has_its_own_workspaces(method):
     assert len(set(found)) == 3
 
 
+@pytest.mark.usefixtures("needs_local")
 def test_a_child_forked_after_the_start_connects_anew():
     context = multiprocessing.get_context("fork")
     database = open_database("local")
@@ -225,6 +227,7 @@ def test_a_child_forked_after_the_start_connects_anew():
     database.close()
 
 
+@pytest.mark.usefixtures("needs_local")
 def test_a_parents_workspace_is_refused_in_a_child():
     context = multiprocessing.get_context("fork")
     database = open_database("local")
@@ -244,6 +247,7 @@ def test_a_parents_workspace_is_refused_in_a_child():
     database.close()
 
 
+@pytest.mark.usefixtures("needs_local")
 def test_a_server_that_dies_is_a_backend_error_and_then_a_fresh_one():
     database = open_database("local")
     workspace = database.create([ONE])
