@@ -257,7 +257,12 @@ class TestChanges:
         env.step(operation("CREATE TEMPORARY TABLE staff SELECT 1 AS id, 'Ann' AS name"))
         env.step(operation("UPDATE staff SET name = 'Bob'"))
 
-        assert "in 'staff', rows missing" in env.step(answer("done"))[-1]["grading"]["reason"]
+        # seekdb has no temporary tables, so there the UPDATE hits the real one.
+        missing = 2 if env.backend["name"] == "seekdb" else 1
+        assert (
+            f"in 'staff', rows missing: {missing};"
+            in env.step(answer("done"))[-1]["grading"]["reason"]
+        )
 
     def test_at_the_limit_the_state_matches_but_was_not_submitted(self, start):
         *_, truncated, info = start(CHANGE, max_turns=1).step(operation(RIGHT))
